@@ -1,0 +1,5 @@
+nobase_include_HEADERS = \
+	include/ovsthread/annotations.h \
+	include/ovsthread/cache-line.h \
+	include/ovsthread/elision.h \
+	include/ovsthread/log.h

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lock elision: what the machine can do, what the process does, and what came
+ * of it.  C and C++.
+ *
+ * Elision runs a critical section as a hardware transaction (Intel RTM) without
+ * taking its lock.  It is decided per process here and per acquisition by the
+ * locks themselves; a program needs nothing of this header to profit. */
+#ifndef OVSTHREAD_ELISION_H_
+#define OVSTHREAD_ELISION_H_
+
+#include <ovsthread/annotations.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum ovs_elision_mode {
+  OVS_ELISION_AUTO,  /* Elide where the policy expects a gain (default). */
+  OVS_ELISION_OFF,   /* Start no transaction. */
+  OVS_ELISION_ALWAYS /* Try each acquisition as a transaction first. */
+};
+
+/* Classes of aborts, the same words in code, JSON and statistics. */
+enum ovs_elision_abort {
+  OVS_ABORT_BUSY,     /* The lock was held for real. */
+  OVS_ABORT_CONFLICT, /* Another thread touched a line of the transaction. */
+  OVS_ABORT_CAPACITY, /* The section touched more than the cache can hold. */
+  OVS_ABORT_COLD,     /* No cause given: page fault, interrupt, lazy binding. */
+  OVS_ABORT_NESTED,   /* A transaction inside this one aborted. */
+  OVS_ABORT_SAFE_POINT, /* The section did what no transaction can do. */
+  OVS_ABORT_OTHER,      /* Any other explicit abort. */
+  OVS_N_ABORTS
+};
+
+struct ovs_elision_status {
+  bool compiled;      /* The library contains the instructions. */
+  bool available;     /* The CPU runs transactions; trial ones committed. */
+  bool active;        /* Locks elide now. */
+  const char *reason; /* In plain words, why ACTIVE is what it is; static. */
+};
+
+/* Counts of one process since its start or the last reset. */
+struct ovs_elision_counts {
+  uint64_t acquisitions; /* Outermost acquisitions while elision was active. */
+  uint64_t elided;       /* Those of them that committed as a transaction. */
+  uint64_t started;      /* Transactions started. */
+  uint64_t aborts[OVS_N_ABORTS];
+};
+
+/* Sets the mode of the process.  The environment variable OVSTHREAD_ELISION
+ * (off, auto, always) sets it at start.  Returns 0, or ENOTSUP if MODE is
+ * ALWAYS and transactions don't work here (the mode is then unchanged), or
+ * EINVAL if MODE is none.  Locks that are held keep the way they were taken.
+ * Progress: lock-free. */
+OVSTHREAD_API int ovs_elision_set_mode(enum ovs_elision_mode mode);
+OVSTHREAD_API enum ovs_elision_mode ovs_elision_get_mode(void);
+
+/* Progress: wait-free after the first call, which runs trial transactions. */
+OVSTHREAD_API void ovs_elision_get_status(struct ovs_elision_status *status);
+
+/* Adds up the counts of all threads, ended ones included.  Exact when no thread
+ * is inside a lock call.  Blocking (a registry lock). */
+OVSTHREAD_API void ovs_elision_counts_read(struct ovs_elision_counts *counts);
+OVSTHREAD_API void ovs_elision_counts_reset(void);
+
+/* The word for CAUSE: "busy", "conflict", ...  Wait-free. */
+OVSTHREAD_API const char *ovs_elision_abort_name(enum ovs_elision_abort cause);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* OVSTHREAD_ELISION_H_ */

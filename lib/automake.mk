@@ -1,0 +1,19 @@
+# Every object of the library, so that tests of internals can link them
+# although the shared library hides them.
+noinst_LTLIBRARIES += lib/libovsthread-core.la
+lib_libovsthread_core_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
+lib_libovsthread_core_la_CXXFLAGS = $(AM_CXXFLAGS) $(HWLOC_CFLAGS) -fvisibility=hidden -fno-strict-aliasing
+lib_libovsthread_core_la_LIBADD = $(HWLOC_LIBS)
+lib_libovsthread_core_la_SOURCES = \
+	lib/atomics.h \
+	lib/elision.cc \
+	lib/elision.h \
+	lib/log.cc \
+	lib/log.h \
+	lib/thread-id.cc \
+	lib/thread-id.h
+
+lib_LTLIBRARIES += lib/libovsthread.la
+lib_libovsthread_la_SOURCES =
+nodist_EXTRA_lib_libovsthread_la_SOURCES = dummy.cc
+lib_libovsthread_la_LIBADD = lib/libovsthread-core.la
