@@ -1,8 +1,39 @@
-unit_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/tests
-unit_ldadd = lib/libovsthread-core.la $(GTEST_LIBS) -lgtest_main
+# Every test prints TAP and is read by automake's driver, which counts, skips
+# and reports each line apart.  A compiled program has no suffix, a script has
+# the suffix .sh.  tests/run-test runs the programs of tests/unit/ once in each
+# elision mode.
+TEST_EXTENSIONS = .sh
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+SH_LOG_DRIVER = $(LOG_DRIVER)
+LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-test
+SH_LOG_COMPILER = $(SHELL)
+AM_TESTS_ENVIRONMENT = \
+	srcdir='$(srcdir)' top_builddir='$(top_builddir)' AWK='$(AWK)'; \
+	export srcdir top_builddir AWK;
+dist_check_SCRIPTS += tests/run-test
 
-check_PROGRAMS += tests/unit/thread-id
-TESTS += tests/unit/thread-id
+# main() and the listener of every GoogleTest program.
+check_LTLIBRARIES += tests/libtap-listener.la
+tests_libtap_listener_la_SOURCES = tests/tap-listener.cc
+tests_libtap_listener_la_CPPFLAGS = $(AM_CPPFLAGS) $(GTEST_CFLAGS)
+
+# Shows that failures, skips and crashes reach the driver as what they are.
+check_PROGRAMS += tests/tap-sample
+tests_tap_sample_SOURCES = tests/tap-sample.cc
+tests_tap_sample_CPPFLAGS = $(unit_cppflags)
+tests_tap_sample_LDADD = $(unit_ldadd)
+TESTS += tests/tap.sh
+dist_check_SCRIPTS += tests/tap.sh
+
+unit_cppflags = $(AM_CPPFLAGS) $(GTEST_CFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/tests
+unit_ldadd = tests/libtap-listener.la lib/libovsthread-core.la $(GTEST_LIBS)
+
+# One line a program here, and three below.
+unit_programs = \
+	tests/unit/thread-id
+check_PROGRAMS += $(unit_programs)
+TESTS += $(unit_programs)
+
 tests_unit_thread_id_SOURCES = tests/unit/test-thread-id.cc
 tests_unit_thread_id_CPPFLAGS = $(unit_cppflags)
 tests_unit_thread_id_LDADD = $(unit_ldadd)
