@@ -11,7 +11,9 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/log.cc \
 	lib/log.h \
 	lib/thread-id.cc \
-	lib/thread-id.h
+	lib/thread-id.h \
+	lib/topology.cc \
+	lib/topology.h
 
 lib_LTLIBRARIES += lib/libovsthread.la
 lib_libovsthread_la_SOURCES =
