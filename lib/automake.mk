@@ -10,6 +10,8 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/elision.h \
 	lib/log.cc \
 	lib/log.h \
+	lib/rcu.cc \
+	lib/rcu.h \
 	lib/thread-id.cc \
 	lib/thread-id.h \
 	lib/topology.cc \
