@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The relacy race detector without the macros that it leaves behind.
+//
+// relacy.hpp ends by redefining `new`, `free`, `memory_order_relaxed` and
+// others for code that is written against it.  The library's algorithms are
+// not, and the standard headers they include must not see these macros.
+#ifndef OVSTHREAD_TESTS_INTERLEAVE_RELACY_H_
+#define OVSTHREAD_TESTS_INTERLEAVE_RELACY_H_
+
+#include <cassert>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+// Its models of pthread and of Windows would redefine the errno constants.
+#define RL_PTHREAD_HPP
+#define RL_WINDOWS_HPP
+#pragma push_macro("assert")
+#pragma push_macro("errno")
+#include <relacy/relacy.hpp>
+
+#undef VAR_T
+#undef TLS_T
+#undef VAR
+#undef memory_order_relaxed
+#undef memory_order_consume
+#undef memory_order_acquire
+#undef memory_order_release
+#undef memory_order_acq_rel
+#undef memory_order_seq_cst
+#undef new
+#undef delete
+#undef malloc
+#undef calloc
+#undef realloc
+#undef free
+#undef $
+#pragma pop_macro("assert")
+#pragma pop_macro("errno")
+
+#endif  // OVSTHREAD_TESTS_INTERLEAVE_RELACY_H_
