@@ -2,4 +2,5 @@ nobase_include_HEADERS = \
 	include/ovsthread/annotations.h \
 	include/ovsthread/cache-line.h \
 	include/ovsthread/elision.h \
-	include/ovsthread/log.h
+	include/ovsthread/log.h \
+	include/ovsthread/topology.h

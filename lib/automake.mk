@@ -10,8 +10,12 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/elision.h \
 	lib/log.cc \
 	lib/log.h \
+	lib/rcu.cc \
+	lib/rcu.h \
 	lib/thread-id.cc \
-	lib/thread-id.h
+	lib/thread-id.h \
+	lib/topology.cc \
+	lib/topology.h
 
 lib_LTLIBRARIES += lib/libovsthread.la
 lib_libovsthread_la_SOURCES =

@@ -3,6 +3,12 @@
 // The library's own numbering of threads, and their names.
 //
 // Lock words carry this number, not the kernel's, which changes across fork.
+//
+// Names are for diagnostics.  A thread that was given one can be named by its
+// number for as long as it lives.  The registry behind that is a list of nodes
+// that are reused but never freed, so a reader needs no lock and can meet any
+// state of it: it takes a name only if the node carries the wanted number
+// before and after the copy.
 #ifndef OVSTHREAD_LIB_THREAD_ID_H_
 #define OVSTHREAD_LIB_THREAD_ID_H_
 
@@ -25,6 +31,20 @@ inline uint32_t thread_id() {
   uint32_t id = tls_thread_id;
   return __builtin_expect(id == kThreadIdUnset, 0) ? thread_id_assign() : id;
 }
+
+struct ThreadName {
+  char text[32];  // Ends in a null character.
+};
+
+// Names the calling thread, cutting NAME to 31 bytes.  Lock-free, but may
+// allocate.
+void thread_name_set(const char* name);
+
+// The calling thread's name: as set, else the kernel's.
+ThreadName thread_name();
+
+// The name of thread ID: as set if it lives, else "thread<ID>".  Lock-free.
+ThreadName thread_name(uint32_t id);
 
 }  // namespace ovsthread
 

@@ -30,12 +30,17 @@ unit_ldadd = tests/libtap-listener.la lib/libovsthread-core.la $(GTEST_LIBS)
 
 # One line a program here, and three below.
 unit_programs = \
-	tests/unit/thread-id
+	tests/unit/thread-id \
+	tests/unit/topology
 check_PROGRAMS += $(unit_programs)
 TESTS += $(unit_programs)
 
 tests_unit_thread_id_SOURCES = tests/unit/test-thread-id.cc
 tests_unit_thread_id_CPPFLAGS = $(unit_cppflags)
 tests_unit_thread_id_LDADD = $(unit_ldadd)
+
+tests_unit_topology_SOURCES = tests/unit/test-topology.cc
+tests_unit_topology_CPPFLAGS = $(unit_cppflags)
+tests_unit_topology_LDADD = $(unit_ldadd)
 
 include tests/interleave/automake.mk

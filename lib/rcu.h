@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Quiescent-state RCU: what the rest of the library and the C and C++ faces
+// call.  The algorithm is in lib/rcu-core.h.
+//
+// A thread is *active* or *quiescent*; one that has called nothing of this
+// header is quiescent.  What an active thread has read stays valid until it
+// quiesces.
+#ifndef OVSTHREAD_LIB_RCU_H_
+#define OVSTHREAD_LIB_RCU_H_
+
+namespace ovsthread::rcu {
+
+// Calls FUNCTION(ARG) after the caller has quiesced and every thread that was
+// active then has quiesced too.  Makes the caller active.  By an active thread
+// with room in its batch a private store that is allowed inside a transaction;
+// else it may allocate.  Wait-free but for allocation.
+void postpone(void (*function)(void*), void* arg);
+
+// The same for the library's own use: leaves the caller's state as it is, so a
+// caller that is quiescent now has "quiesced" already.  Never runs a callback.
+void retire(void (*function)(void*), void* arg);
+
+// Wait-free.
+bool is_quiescent();
+
+// Passes through a quiescent state and leaves the caller active.  While no
+// helper thread exists, runs the callbacks that are due.  Otherwise wait-free.
+void quiesce();
+
+// As quiesce(), but never waits, so the result is always true.
+bool try_quiesce();
+
+// quiesce_start() makes the caller quiescent until quiesce_end(), or any other
+// call that makes it active.  They do not nest.  quiesce_end() is wait-free.
+void quiesce_start();
+void quiesce_end();
+
+// Blocks until every thread that is active now has quiesced, the caller being
+// quiescent meanwhile.  Leaves the caller active.  Without any other thread it
+// does nothing at all.
+void synchronize();
+
+// Blocks until every callback postponed before the call, by any thread, has
+// run.  Leaves the caller active.
+void barrier();
+
+// For the end of main(): stops the helper thread and runs what is pending, up
+// to eight rounds of it.  Callbacks postponed later never run.  Blocking;
+// a second call does nothing.
+void exit();
+
+}  // namespace ovsthread::rcu
+
+#endif  // OVSTHREAD_LIB_RCU_H_
