@@ -4,3 +4,4 @@ nobase_include_HEADERS = \
 	include/ovsthread/elision.h \
 	include/ovsthread/log.h \
 	include/ovsthread/topology.h
+nobase_nodist_include_HEADERS = include/ovsthread/version.h

@@ -15,9 +15,17 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/thread-id.cc \
 	lib/thread-id.h \
 	lib/topology.cc \
-	lib/topology.h
+	lib/topology.h \
+	lib/version.cc
 
+# -z now: a lazily bound call would abort the transaction that makes it first.
 lib_LTLIBRARIES += lib/libovsthread.la
 lib_libovsthread_la_SOURCES =
 nodist_EXTRA_lib_libovsthread_la_SOURCES = dummy.cc
 lib_libovsthread_la_LIBADD = lib/libovsthread-core.la
+lib_libovsthread_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info 0:0:0 \
+	-Wl,-z,now -Wl,--version-script=$(srcdir)/lib/libovsthread.map
+EXTRA_lib_libovsthread_la_DEPENDENCIES = lib/libovsthread.map
+EXTRA_DIST += lib/libovsthread.map
+
+pkgconfig_DATA = lib/ovsthread.pc lib/ovsthread-compat.pc

@@ -15,7 +15,7 @@
 #include <bit>
 #include <cstddef>
 
-#ifdef HAVE_HWLOC
+#if HAVE_HWLOC
 #include <hwloc.h>
 #endif
 
@@ -59,7 +59,7 @@ std::vector<unsigned> usable_cpus() {
   return list;
 }
 
-#ifdef HAVE_HWLOC
+#if HAVE_HWLOC
 // Owns one picture of a machine.
 class Machine {
  public:
@@ -151,7 +151,7 @@ class Machine {
 
 std::optional<Topology> read_topology(
     [[maybe_unused]] const char* description) {
-#ifdef HAVE_HWLOC
+#if HAVE_HWLOC
   Machine machine;
   if (machine.load(description)) return machine.describe();
 #endif

@@ -2,7 +2,6 @@
 # and reports each line apart.  A compiled program has no suffix, a script has
 # the suffix .sh.  tests/run-test runs the programs of tests/unit/ once in each
 # elision mode.
-TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 SH_LOG_DRIVER = $(LOG_DRIVER)
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-test
@@ -31,7 +30,8 @@ unit_ldadd = tests/libtap-listener.la lib/libovsthread-core.la $(GTEST_LIBS)
 # One line a program here, and three below.
 unit_programs = \
 	tests/unit/thread-id \
-	tests/unit/topology
+	tests/unit/topology \
+	tests/unit/version
 check_PROGRAMS += $(unit_programs)
 TESTS += $(unit_programs)
 
@@ -42,5 +42,9 @@ tests_unit_thread_id_LDADD = $(unit_ldadd)
 tests_unit_topology_SOURCES = tests/unit/test-topology.cc
 tests_unit_topology_CPPFLAGS = $(unit_cppflags)
 tests_unit_topology_LDADD = $(unit_ldadd)
+
+tests_unit_version_SOURCES = tests/unit/test-version.cc
+tests_unit_version_CPPFLAGS = $(unit_cppflags)
+tests_unit_version_LDADD = $(unit_ldadd)
 
 include tests/interleave/automake.mk

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# OVS_ENABLE_SANITIZER
+# --------------------
+# Adds --enable-sanitizer=LIST, which compiles and links everything with
+# -fsanitize=LIST, such as address,undefined or thread.  Undefined behaviour
+# ends the program instead of only printing a line, so that tests fail by it.
+# Substitutes SANITIZER_FLAGS and the conditional ENABLE_SANITIZER.
+AC_DEFUN([OVS_ENABLE_SANITIZER], [
+  AC_ARG_ENABLE([sanitizer],
+    [AS_HELP_STRING([--enable-sanitizer=LIST],
+      [build with -fsanitize=LIST, e.g. address,undefined or thread])],
+    [], [enable_sanitizer=no])
+  SANITIZER_FLAGS=
+  AS_CASE([$enable_sanitizer],
+    [no], [],
+    [yes | ''], [AC_MSG_ERROR([--enable-sanitizer needs a list, such as address,undefined])],
+    [
+      SANITIZER_FLAGS="-fsanitize=$enable_sanitizer -fno-sanitize-recover=all -fno-omit-frame-pointer"
+      AS_VAR_PUSHDEF([cache], [ovs_cv_sanitizer_$enable_sanitizer])
+      AC_CACHE_CHECK([whether $CXX links with -fsanitize=$enable_sanitizer], [cache], [
+        ovs_save_CXXFLAGS=$CXXFLAGS
+        CXXFLAGS="$CXXFLAGS $SANITIZER_FLAGS"
+        AC_LANG_PUSH([C++])
+        AC_LINK_IFELSE([AC_LANG_PROGRAM()],
+          [AS_VAR_SET([cache], [yes])], [AS_VAR_SET([cache], [no])])
+        AC_LANG_POP([C++])
+        CXXFLAGS=$ovs_save_CXXFLAGS
+      ])
+      AS_VAR_IF([cache], [yes], [],
+        [AC_MSG_ERROR([--enable-sanitizer=$enable_sanitizer: $CXX does not link with it])])
+      AS_VAR_POPDEF([cache])
+    ])
+  AC_SUBST([SANITIZER_FLAGS])
+  AM_CONDITIONAL([ENABLE_SANITIZER], [test "x$SANITIZER_FLAGS" != x])
+])

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# OVS_ENABLE_TESTS
+# ----------------
+# Adds --enable-tests[=auto|yes|no]: whether to build tests/ and bench/, which
+# need packages that the library itself does not.  auto, the default, builds
+# them where they are found, and not when cross compiling, where pkg-config
+# would answer for the build machine.  Sets the conditional ENABLE_TESTS and
+# ovs_tests for the summary.
+AC_DEFUN([OVS_ENABLE_TESTS], [
+  AC_ARG_ENABLE([tests],
+    [AS_HELP_STRING([--enable-tests@<:@=auto|yes|no@:>@],
+      [build ovstest, the tests and the benchmarks (auto: where GoogleTest,
+       Google Benchmark, Abseil and Relacy are found)])],
+    [], [enable_tests=auto])
+  ovs_missing=
+  AS_CASE([$enable_tests,$cross_compiling],
+    [no,*], [ovs_tests="no (--disable-tests)"],
+    [auto,yes], [ovs_tests="no (cross compiling)"],
+    [auto,* | yes,*], [
+      PKG_CHECK_MODULES([GTEST], [gtest], [], [ovs_missing="$ovs_missing libgtest-dev"])
+      PKG_CHECK_MODULES([BENCHMARK], [benchmark], [], [ovs_missing="$ovs_missing libbenchmark-dev"])
+      PKG_CHECK_MODULES([ABSL],
+        [absl_strings absl_str_format absl_time absl_random_random absl_flat_hash_map],
+        [], [ovs_missing="$ovs_missing libabsl-dev"])
+      AC_CHECK_HEADER([relacy/relacy.hpp], [], [ovs_missing="$ovs_missing relacy-dev"])
+      AS_IF([test -z "$ovs_missing"], [ovs_tests=yes],
+        [test $enable_tests = yes],
+          [AC_MSG_ERROR([--enable-tests: install$ovs_missing])],
+        [ovs_tests="no (not found:$ovs_missing)"])
+    ],
+    [AC_MSG_ERROR([--enable-tests=$enable_tests: must be auto, yes or no])])
+  AM_CONDITIONAL([ENABLE_TESTS], [test "$ovs_tests" = yes])
+])
