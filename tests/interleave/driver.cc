@@ -61,8 +61,7 @@ uint64_t to_number(const char* program, const char* text, uint64_t min,
 }
 
 Options parse(int argc, char** argv) {
-  // relacy's generator knows 40 bits of a seed, and runs are numbered upwards.
-  constexpr uint64_t kMaxSeed = (uint64_t{1} << 40) - 1;
+  constexpr uint64_t kMaxSeed = UINT64_MAX >> 1;  // runs are numbered upwards
   constexpr uint64_t kMaxRuns = UINT32_MAX;
   Options options;
   const char* runs = std::getenv("OVSTHREAD_INTERLEAVE_RUNS");

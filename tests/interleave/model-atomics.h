@@ -46,6 +46,7 @@
 // - A default-constructed Atomic holds T(), a default-constructed Var nothing.
 //   A thread that may reach an Atomic before its constructor happens-before the
 //   access fails the run, as it should.
+// - Elided sections are modelled by ModelTransactions (model-transactions.h).
 // - Plain members are not watched: data that an order protects must be a Var.
 // - A full search grows steeply: 2 threads of about 5 steps end in seconds, and
 //   what does not end is searched at random (or with few preemptions: bounded).
@@ -55,9 +56,13 @@
 #define OVSTHREAD_TESTS_INTERLEAVE_MODEL_ATOMICS_H_
 
 #include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "atomics.h"
+#include "interleave/model-transactions.h"
 #include "interleave/relacy.h"
 
 namespace ovsthread {
@@ -95,17 +100,27 @@ struct ModelAtomics {
     Atomic& operator=(const Atomic&) = delete;
 
     T load(std::memory_order order, Where where = Where()) const {
+      if (ModelTransactions::active()) return logged();
       return value_.load(model(order), where);
     }
     void store(T value, std::memory_order order, Where where = Where()) {
-      value_.store(value, model(order), where);
+      if (ModelTransactions::active()) {
+        log(value);
+      } else {
+        value_.store(value, model(order), where);
+      }
     }
     T exchange(T value, std::memory_order order, Where where = Where()) {
-      return value_.rmw(rl::rmw_type_t<rl::rmw_type_swap>(), value,
-                        model(order), where);
+      if (ModelTransactions::active()) return log(value);
+      return swap(value, model(order), where);
     }
     bool compare_exchange(T& expected, T desired, std::memory_order success,
                           std::memory_order failure, Where where = Where()) {
+      if (ModelTransactions::active()) {
+        T found = logged();
+        if (found == expected) log(desired);
+        return std::exchange(expected, found) == found;
+      }
       // relacy takes no order for the failure that is stronger than that for
       // the success; there a fence behind the load stands in.
       bool as_given = failure == std::memory_order_relaxed ||
@@ -120,19 +135,56 @@ struct ModelAtomics {
       return done;
     }
     T fetch_add(T value, std::memory_order order, Where where = Where()) {
+      if (ModelTransactions::active()) return log(logged() + value);
       return value_.fetch_add(value, model(order), where);
     }
     T fetch_sub(T value, std::memory_order order, Where where = Where()) {
+      if (ModelTransactions::active()) return log(logged() - value);
       return value_.fetch_sub(value, model(order), where);
     }
     T fetch_or(T value, std::memory_order order, Where where = Where()) {
+      if (ModelTransactions::active()) return log(logged() | value);
       return value_.fetch_or(value, model(order), where);
     }
     T fetch_and(T value, std::memory_order order, Where where = Where()) {
+      if (ModelTransactions::active()) return log(logged() & value);
       return value_.fetch_and(value, model(order), where);
     }
 
    private:
+    // Inside a transaction: the value, and the value before VALUE.
+    T logged() const {
+      return decode<T>(ModelTransactions::entry(const_cast<Atomic*>(this),
+                                                encode(value_.debug_value()),
+                                                apply)
+                           .value);
+    }
+    T log(T value) {
+      ModelTransactions::Entry& entry =
+          ModelTransactions::entry(this, encode(value_.debug_value()), apply);
+      entry.written = true;
+      return decode<T>(std::exchange(entry.value, encode(value)));
+    }
+
+    static void apply(const ModelTransactions::Entry& entry,
+                      ModelTransactions::Step step) {
+      Atomic* self = static_cast<Atomic*>(entry.object);
+      if (step == ModelTransactions::Step::kAcquire) {
+        // What reads the newest value and writes nothing is a
+        // compare-and-swap that fails.
+        T other = decode<T>(encode(self->value_.debug_value()) ^ 1);
+        self->value_.compare_exchange(rl::bool_t<false>(), other, other,
+                                      rl::mo_acquire, rl::mo_acquire, Where());
+      } else if (step == ModelTransactions::Step::kRelease) {
+        self->swap(decode<T>(entry.value), rl::mo_acq_rel, Where());
+      }
+    }
+
+    T swap(T value, rl::memory_order order, Where where) {
+      return value_.rmw(rl::rmw_type_t<rl::rmw_type_swap>(), value, order,
+                        where);
+    }
+
     rl::atomic<T> value_;
   };
 
@@ -141,14 +193,23 @@ struct ModelAtomics {
   class Var {
    public:
     Var() = default;
-    Var(T value) : value_(value) {}  // NOLINT: as T
-    Var(const Var& other) : value_(static_cast<T>(other)) {}
+    Var(T value) : raw_(value), value_(value) {}  // NOLINT: as T
+    Var(const Var& other) : Var(static_cast<T>(other)) {}
     Var& operator=(const Var& other) { return *this = static_cast<T>(other); }
 
-    operator T() const { return value_(Where()).load(); }  // NOLINT: as T
+    operator T() const {  // NOLINT: as T
+      if (ModelTransactions::active()) return decode<T>(entry().value);
+      return value_(Where()).load();
+    }
     T operator->() const { return *this; }
     Var& operator=(T value) {
-      value_(Where()).store(value);
+      if (ModelTransactions::active()) {
+        ModelTransactions::Entry& logged = entry();
+        logged.value = encode(value);
+        logged.written = true;
+      } else {
+        write(value);
+      }
       return *this;
     }
     template <class U>
@@ -163,18 +224,58 @@ struct ModelAtomics {
     Var& operator--() { return *this -= 1; }
 
    private:
+    ModelTransactions::Entry& entry() const {
+      return ModelTransactions::entry(const_cast<Var*>(this), encode(raw_),
+                                      apply);
+    }
+
+    static void apply(const ModelTransactions::Entry& entry,
+                      ModelTransactions::Step step) {
+      if (step != ModelTransactions::Step::kData) return;
+      Var* self = static_cast<Var*>(entry.object);
+      if (entry.written) {
+        self->write(decode<T>(entry.value));
+      } else {
+        self->value_(Where()).load();
+      }
+    }
+
+    void write(T value) {
+      raw_ = value;
+      value_(Where()).store(value);
+    }
+
+    T raw_ = T();  // As value_, to be read without leaving a trace.
     rl::var<T> value_;
   };
 
   static void fence(std::memory_order order, Where where = Where()) {
-    if (order != std::memory_order_relaxed) {
+    if (order != std::memory_order_relaxed && !ModelTransactions::active()) {
       rl::atomic_thread_fence(model(order), where);
     }
   }
 
-  static void relax(Where where = Where()) { rl::yield(1, where); }
+  static void relax(Where where = Where()) {
+    // A processor that pauses inside a transaction aborts it.
+    if (ModelTransactions::active()) ModelTransactions::fail(0);
+    rl::yield(1, where);
+  }
 
  private:
+  template <class T>
+  static uint64_t encode(T value) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
+    uint64_t encoded = 0;
+    std::memcpy(&encoded, &value, sizeof value);
+    return encoded;
+  }
+  template <class T>
+  static T decode(uint64_t encoded) {
+    T value;
+    std::memcpy(&value, &encoded, sizeof value);
+    return value;
+  }
+
   static std::memory_order unless_weakened(int n, std::memory_order order) {
     return n == weakened ? std::memory_order_relaxed : order;
   }
