@@ -12,7 +12,7 @@
 
 namespace ovsthread {
 
-thread_local uint32_t tls_thread_id = kThreadIdUnset;
+constinit thread_local uint32_t tls_thread_id = kThreadIdUnset;
 
 namespace {
 

@@ -19,7 +19,8 @@ namespace ovsthread {
 inline constexpr uint32_t kThreadIdUnset = UINT32_MAX;
 
 // A thread that has no number yet reads kThreadIdUnset here.
-extern thread_local uint32_t tls_thread_id
+// constinit: an access needs no check for a dynamic initialiser.
+extern constinit thread_local uint32_t tls_thread_id
     __attribute__((tls_model("initial-exec")));
 
 // Gives the calling thread the next number: 0, 1, 2, ...; none is used twice.

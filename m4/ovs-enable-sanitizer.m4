@@ -5,17 +5,20 @@
 # Adds --enable-sanitizer=LIST, which compiles and links everything with
 # -fsanitize=LIST, such as address,undefined or thread.  Undefined behaviour
 # ends the program instead of only printing a line, so that tests fail by it.
-# Substitutes SANITIZER_FLAGS and the conditional ENABLE_SANITIZER.
+# Substitutes SANITIZER, the list, and SANITIZER_FLAGS, both empty
+# by default.
 AC_DEFUN([OVS_ENABLE_SANITIZER], [
   AC_ARG_ENABLE([sanitizer],
     [AS_HELP_STRING([--enable-sanitizer=LIST],
       [build with -fsanitize=LIST, e.g. address,undefined or thread])],
     [], [enable_sanitizer=no])
+  SANITIZER=
   SANITIZER_FLAGS=
   AS_CASE([$enable_sanitizer],
     [no], [],
     [yes | ''], [AC_MSG_ERROR([--enable-sanitizer needs a list, such as address,undefined])],
     [
+      SANITIZER=$enable_sanitizer
       SANITIZER_FLAGS="-fsanitize=$enable_sanitizer -fno-sanitize-recover=all -fno-omit-frame-pointer"
       AS_VAR_PUSHDEF([cache], [ovs_cv_sanitizer_$enable_sanitizer])
       AC_CACHE_CHECK([whether $CXX links with -fsanitize=$enable_sanitizer], [cache], [
@@ -31,6 +34,6 @@ AC_DEFUN([OVS_ENABLE_SANITIZER], [
         [AC_MSG_ERROR([--enable-sanitizer=$enable_sanitizer: $CXX does not link with it])])
       AS_VAR_POPDEF([cache])
     ])
+  AC_SUBST([SANITIZER])
   AC_SUBST([SANITIZER_FLAGS])
-  AM_CONDITIONAL([ENABLE_SANITIZER], [test "x$SANITIZER_FLAGS" != x])
 ])

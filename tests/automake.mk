@@ -7,8 +7,9 @@ SH_LOG_DRIVER = $(LOG_DRIVER)
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-test
 SH_LOG_COMPILER = $(SHELL)
 AM_TESTS_ENVIRONMENT = \
-	srcdir='$(srcdir)' top_builddir='$(top_builddir)' AWK='$(AWK)'; \
-	export srcdir top_builddir AWK;
+	srcdir='$(srcdir)' top_builddir='$(top_builddir)' AWK='$(AWK)' \
+	OVSTHREAD_SANITIZER='$(SANITIZER)'; \
+	export srcdir top_builddir AWK OVSTHREAD_SANITIZER;
 dist_check_SCRIPTS += tests/run-test
 
 # main() and the listener of every GoogleTest program.
@@ -46,5 +47,15 @@ tests_unit_topology_LDADD = $(unit_ldadd)
 tests_unit_version_SOURCES = tests/unit/test-version.cc
 tests_unit_version_CPPFLAGS = $(unit_cppflags)
 tests_unit_version_LDADD = $(unit_ldadd)
+
+# Valgrind serialises threads, so it gets the suites that are small.
+valgrind_tests = $(unit_programs)
+valgrind = valgrind --quiet --error-exitcode=99 --leak-check=full \
+	--show-leak-kinds=definite --errors-for-leak-kinds=definite \
+	--suppressions=$(abs_srcdir)/tests/valgrind.supp
+check-valgrind:
+	OVSTHREAD_TEST_MODES=always OVSTHREAD_TEST_WRAPPER='$(valgrind)' \
+	GTEST_FILTER='-*Stress*' $(MAKE) check TESTS='$(valgrind_tests)'
+EXTRA_DIST += tests/valgrind.supp
 
 include tests/interleave/automake.mk

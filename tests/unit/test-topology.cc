@@ -71,7 +71,7 @@ TEST(Topology, CountsDoNotFollowALaterPinning) {
   }).join();
 }
 
-#ifdef HAVE_HWLOC
+#if HAVE_HWLOC
 
 TEST(SyntheticTopology, ListsCoresWithTheirSiblings) {
   auto machine = synthetic_topology("pack:2 core:2 pu:2");
