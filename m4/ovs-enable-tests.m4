@@ -21,7 +21,7 @@ AC_DEFUN([OVS_ENABLE_TESTS], [
       PKG_CHECK_MODULES([GTEST], [gtest], [], [ovs_missing="$ovs_missing libgtest-dev"])
       PKG_CHECK_MODULES([BENCHMARK], [benchmark], [], [ovs_missing="$ovs_missing libbenchmark-dev"])
       PKG_CHECK_MODULES([ABSL],
-        [absl_strings absl_str_format absl_time absl_random_random absl_flat_hash_map],
+        [absl_strings absl_str_format absl_status absl_statusor absl_synchronization absl_time absl_random_random absl_flat_hash_map],
         [], [ovs_missing="$ovs_missing libabsl-dev"])
       AC_CHECK_HEADER([relacy/relacy.hpp], [], [ovs_missing="$ovs_missing relacy-dev"])
       AS_IF([test -z "$ovs_missing"], [ovs_tests=yes],

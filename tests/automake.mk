@@ -28,13 +28,39 @@ dist_check_SCRIPTS += tests/tap.sh
 unit_cppflags = $(AM_CPPFLAGS) $(GTEST_CFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/tests
 unit_ldadd = tests/libtap-listener.la lib/libovsthread-core.la $(GTEST_LIBS)
 
+# What the commands of ovstest, and the programs of bench/, are put together
+# from.
+noinst_LTLIBRARIES += tests/libovstest.la
+tests_libovstest_la_CPPFLAGS = $(AM_CPPFLAGS) $(ABSL_CFLAGS)
+tests_libovstest_la_LIBADD = $(ABSL_LIBS)
+tests_libovstest_la_SOURCES = \
+	tests/ovstest-command-line.cc \
+	tests/ovstest-command-line.h \
+	tests/ovstest-json.cc \
+	tests/ovstest-json.h \
+	tests/ovstest-memory.cc \
+	tests/ovstest-memory.h
+
 # One line a program here, and three below.
 unit_programs = \
+	tests/unit/bench \
+	tests/unit/ovstest \
 	tests/unit/thread-id \
 	tests/unit/topology \
 	tests/unit/version
 check_PROGRAMS += $(unit_programs)
 TESTS += $(unit_programs)
+
+tests_unit_bench_SOURCES = \
+	bench/draws.h \
+	bench/paired.h \
+	tests/unit/test-bench.cc
+tests_unit_bench_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/bench
+tests_unit_bench_LDADD = $(unit_ldadd)
+
+tests_unit_ovstest_SOURCES = tests/unit/test-ovstest.cc
+tests_unit_ovstest_CPPFLAGS = $(unit_cppflags) $(ABSL_CFLAGS)
+tests_unit_ovstest_LDADD = tests/libovstest.la $(unit_ldadd)
 
 tests_unit_thread_id_SOURCES = tests/unit/test-thread-id.cc
 tests_unit_thread_id_CPPFLAGS = $(unit_cppflags)
