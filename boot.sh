@@ -23,7 +23,9 @@ EOF
 
 # What it takes to regenerate and build, by the names of Debian's packages.
 tools="autoconf autoconf-archive automake libtool make pkg-config g++"
-libraries="libhwloc-dev libabsl-dev libgtest-dev libbenchmark-dev relacy-dev"
+# libudev-dev: hwloc.pc names it for static programs.
+libraries="libhwloc-dev libudev-dev libabsl-dev libgtest-dev libbenchmark-dev
+  relacy-dev"
 
 say() { echo "boot.sh: $*"; }
 
@@ -52,7 +54,7 @@ install_packages() {
   fi
   if ! command -v apt-get >/dev/null; then
     say "no apt-get here, so nothing is installed; what Debian calls" \
-      "$tools $libraries $* must be there"
+      $tools $libraries "$@" "must be there"
     return
   fi
   packages=$(missing $tools $libraries "$@")

@@ -8,8 +8,10 @@ LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-test
 SH_LOG_COMPILER = $(SHELL)
 AM_TESTS_ENVIRONMENT = \
 	srcdir='$(srcdir)' top_builddir='$(top_builddir)' AWK='$(AWK)' \
-	OVSTHREAD_SANITIZER='$(SANITIZER)'; \
-	export srcdir top_builddir AWK OVSTHREAD_SANITIZER;
+	MAKE='$(MAKE)' CC='$(CC)' CXX='$(CXX)' OVSTHREAD_SANITIZER='$(SANITIZER)' \
+	libdir='$(libdir)' includedir='$(includedir)' pkgconfigdir='$(pkgconfigdir)'; \
+	export srcdir top_builddir AWK MAKE CC CXX OVSTHREAD_SANITIZER \
+	  libdir includedir pkgconfigdir;
 dist_check_SCRIPTS += tests/run-test
 
 # main() and the listener of every GoogleTest program.
@@ -73,6 +75,20 @@ tests_unit_topology_LDADD = $(unit_ldadd)
 tests_unit_version_SOURCES = tests/unit/test-version.cc
 tests_unit_version_CPPFLAGS = $(unit_cppflags)
 tests_unit_version_LDADD = $(unit_ldadd)
+
+# Programs built against the installed library.
+TESTS += tests/install/install.sh
+dist_check_SCRIPTS += tests/install/install.sh
+EXTRA_DIST += \
+	tests/install/dlopen.c \
+	tests/install/program.c \
+	tests/install/program.cc
+installcheck-local:
+	$(AM_TESTS_ENVIRONMENT) OVSTHREAD_INSTALLCHECK=yes \
+	  $(SHELL) $(srcdir)/tests/install/install.sh >install-check.log || :
+	cat install-check.log
+	! grep '^not ok' install-check.log
+CLEANFILES += install-check.log
 
 # Valgrind serialises threads, so it gets the suites that are small.
 valgrind_tests = $(unit_programs)
