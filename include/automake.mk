@@ -11,11 +11,13 @@ nodist_ovsthread_HEADERS = include/ovsthread/version.h
 
 compatdir = $(includedir)/ovsthread/compat
 compat_HEADERS = \
-	include/ovsthread/compat/ovsthread-helpers.h
+	include/ovsthread/compat/ovsthread-helpers.h \
+	include/ovsthread/compat/ovsthread-rwlock.h
 
 compat_openvswitchdir = $(includedir)/ovsthread/compat/openvswitch
 compat_openvswitch_HEADERS = \
-	include/ovsthread/compat/openvswitch/ovsthread-util.h
+	include/ovsthread/compat/openvswitch/ovsthread-util.h \
+	include/ovsthread/compat/openvswitch/thread.h
 
 fallbackdir = $(includedir)/ovsthread/compat/fallback
 fallback_HEADERS = \

@@ -6,12 +6,37 @@ lib_libovsthread_core_la_CXXFLAGS = $(AM_CXXFLAGS) $(HWLOC_CFLAGS) -fvisibility=
 lib_libovsthread_core_la_LIBADD = $(HWLOC_LIBS)
 lib_libovsthread_core_la_SOURCES = \
 	lib/atomics.h \
+	lib/compat-locks.cc \
+	lib/elision-counts.cc \
+	lib/elision-counts.h \
+	lib/elision-engine.h \
+	lib/elision-layer.h \
+	lib/elision-policy.h \
+	lib/elision-rtm.cc \
+	lib/elision-rtm.h \
 	lib/elision.cc \
 	lib/elision.h \
+	lib/futex.h \
+	lib/held-locks.cc \
+	lib/held-locks.h \
+	lib/lock-misuse.cc \
+	lib/lock-misuse.h \
+	lib/lock-operations.h \
+	lib/lock-platform.cc \
+	lib/lock-platform.h \
+	lib/lock-site.cc \
+	lib/lock-site.h \
+	lib/lock-word.h \
 	lib/log.cc \
 	lib/log.h \
+	lib/mutex-core.h \
+	lib/mutex-operations.cc \
+	lib/mutex-operations.h \
 	lib/rcu.cc \
 	lib/rcu.h \
+	lib/rwlock-core.h \
+	lib/rwlock-operations.cc \
+	lib/rwlock-operations.h \
 	lib/thread-id.cc \
 	lib/thread-id.h \
 	lib/topology.cc \

@@ -1,10 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elision.h"
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "elision-engine.h"
+#include "log.h"
+
 namespace ovsthread::elision {
 
-bool in_transaction() { return false; }
+thread_local ThreadElision tls_elision{};
+State state{};
 
-void safe_point(SafePoint) {}
+namespace {
+
+// Why state.active is what it is; for messages only.
+RealAtomics::Atomic<const char*> reason{"the library has not been initialised"};
+
+// What keeps transactions from running: null if trial ones committed.
+constexpr const char* kUntried = "no transaction has been tried";
+RealAtomics::Atomic<const char*> obstacle{kUntried};
+
+// Through the engine, like every transaction.
+bool trial_transactions_commit() {
+  static constexpr LockKind kTrial = {
+      Hold::kElidedExclusive, ~0u, ~0u, 1, 0, 0};
+  constexpr int kTrials = 16;
+  int committed = 0;
+  bool was_active = state.active.exchange(true, kRelaxed);
+  for (int i = 0; i < kTrials; i++) {
+    LibraryEngine::Word word{kLockLive};
+    if (LibraryEngine::acquire(kTrial, word, nullptr, true) ==
+        Acquired::kElided) {
+      LibraryEngine::release(tls_elision.held.find(&word));
+      committed++;
+    }
+  }
+  state.active.store(was_active, kRelaxed);
+  ovs_elision_counts_reset();
+  return committed > 0;
+}
+
+// Null if transactions work here, else why they don't.
+const char* find_obstacle() {
+  // Relaxed: the strings are constant, and trying twice does no harm.
+  const char* found = obstacle.load(kRelaxed);
+  if (found != kUntried) return found;
+  found = TransactionLayer::why_not();
+  if (found == nullptr && !trial_transactions_commit()) {
+    found = "the CPU claims RTM, but no trial transaction committed";
+  }
+  obstacle.store(found, kRelaxed);
+  return found;
+}
+
+void switch_to(ovs_elision_mode mode, bool active, const char* why) {
+  // Relaxed: locks work in any state, and the reason is only read by people.
+  reason.store(why, kRelaxed);
+  state.mode.store(mode, kRelaxed);
+  state.active.store(active, kRelaxed);
+}
+
+// Before main(), so that locks need not ask whether it has been done.
+__attribute__((constructor)) void initialise() {
+  const char* setting = getenv("OVSTHREAD_ELISION");
+  ovs_elision_mode mode = OVS_ELISION_AUTO;
+  if (setting == nullptr || strcmp(setting, "auto") == 0) {
+    mode = OVS_ELISION_AUTO;
+  } else if (strcmp(setting, "always") == 0) {
+    mode = OVS_ELISION_ALWAYS;
+  } else if (strcmp(setting, "off") == 0) {
+    switch_to(OVS_ELISION_OFF, false, "switched off by OVSTHREAD_ELISION=off");
+    return;
+  } else {
+    log_message(OVSTHREAD_LOG_WARN,
+                "OVSTHREAD_ELISION=%s: not off, auto or always; auto is used",
+                setting);
+  }
+  if (ovs_elision_set_mode(mode) != 0) {
+    log_message(OVSTHREAD_LOG_WARN, "OVSTHREAD_ELISION=always: locks are taken for real: %s",
+                find_obstacle());
+    ovs_elision_set_mode(OVS_ELISION_AUTO);
+  }
+}
+
+}  // namespace
+
+bool in_transaction() { return tls_elision.held.any_elided(); }
+
+void safe_point(SafePoint) { LibraryEngine::safe_point(); }
 
 }  // namespace ovsthread::elision
+
+int ovs_elision_set_mode(ovs_elision_mode mode) {
+  using namespace ovsthread::elision;
+  safe_point(SafePoint::kModeChange);
+  switch (mode) {
+    case OVS_ELISION_OFF:
+      switch_to(mode, false, "switched off by ovs_elision_set_mode()");
+      return 0;
+    case OVS_ELISION_AUTO:
+    case OVS_ELISION_ALWAYS: {
+      const char* found = find_obstacle();
+      if (found == nullptr) {
+        switch_to(mode, true, "trial transactions committed");
+      } else if (mode == OVS_ELISION_ALWAYS) {
+        return ENOTSUP;
+      } else {
+        switch_to(mode, false, found);
+      }
+      return 0;
+    }
+    default:
+      return EINVAL;
+  }
+}
+
+ovs_elision_mode ovs_elision_get_mode() {
+  return ovsthread::elision::state.mode.load(ovsthread::kRelaxed);
+}
+
+void ovs_elision_get_status(ovs_elision_status* status) {
+  using namespace ovsthread::elision;
+  const char* found = obstacle.load(ovsthread::kRelaxed);
+  if (found == kUntried) found = ovsthread::TransactionLayer::why_not();
+  status->compiled = ovsthread::TransactionLayer::kCompiled;
+  status->available = found == nullptr;
+  status->active = LibraryEngine::active();
+  status->reason = reason.load(ovsthread::kRelaxed);
+}

@@ -21,6 +21,8 @@ enum class SafePoint : unsigned char {
   kWake,
   kMigration,
   kAllocation,
+  kStatistics,
+  kModeChange,
 };
 
 // Whether the calling thread runs an elided section now.  Wait-free.

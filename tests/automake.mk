@@ -46,7 +46,9 @@ tests_libovstest_la_SOURCES = \
 # One line a program here, and three below.
 unit_programs = \
 	tests/unit/bench \
+	tests/unit/mutex \
 	tests/unit/ovstest \
+	tests/unit/rwlock \
 	tests/unit/thread-id \
 	tests/unit/topology \
 	tests/unit/version
@@ -60,9 +62,17 @@ tests_unit_bench_SOURCES = \
 tests_unit_bench_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/bench
 tests_unit_bench_LDADD = $(unit_ldadd)
 
+tests_unit_mutex_SOURCES = tests/unit/lock-testing.h tests/unit/test-mutex.cc
+tests_unit_mutex_CPPFLAGS = $(unit_cppflags)
+tests_unit_mutex_LDADD = $(unit_ldadd)
+
 tests_unit_ovstest_SOURCES = tests/unit/test-ovstest.cc
 tests_unit_ovstest_CPPFLAGS = $(unit_cppflags) $(ABSL_CFLAGS)
 tests_unit_ovstest_LDADD = tests/libovstest.la $(unit_ldadd)
+
+tests_unit_rwlock_SOURCES = tests/unit/lock-testing.h tests/unit/test-rwlock.cc
+tests_unit_rwlock_CPPFLAGS = $(unit_cppflags)
+tests_unit_rwlock_LDADD = $(unit_ldadd)
 
 tests_unit_thread_id_SOURCES = tests/unit/test-thread-id.cc
 tests_unit_thread_id_CPPFLAGS = $(unit_cppflags)

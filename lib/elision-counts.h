@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counters of what elision did, one block per thread.
+//
+// A thread writes its own block only, outside transactions; readers add up all
+// blocks.  A block outlives its thread and goes to a later one with its counts,
+// so that sums include threads that ended.  A reset remembers the sums of the
+// moment, nobody ever writes another thread's block.
+#ifndef OVSTHREAD_LIB_ELISION_COUNTS_H_
+#define OVSTHREAD_LIB_ELISION_COUNTS_H_
+
+#include <ovsthread/cache-line.h>
+#include <ovsthread/elision.h>
+
+#include <cstdint>
+
+#include "atomics.h"
+
+namespace ovsthread::elision {
+
+class Counter {
+ public:
+  // Relaxed: one writer, and readers want no order between counters.
+  void increment() { value_.store(value_.load(kRelaxed) + 1, kRelaxed); }
+  uint64_t read() const { return value_.load(kRelaxed); }
+
+ private:
+  RealAtomics::Atomic<uint64_t> value_{0};
+};
+
+struct alignas(OVSTHREAD_CACHE_LINE_SIZE) Counts {
+  Counter acquisitions;
+  Counter elided;
+  Counter started;
+  Counter aborts[OVS_N_ABORTS];
+  Counts* next = nullptr;  // in the list of all blocks
+  bool in_use = true;      // under the registry's lock
+};
+
+// A block for the calling thread, given back when the thread ends.  Aborts the
+// process if memory is exhausted.  Blocking.
+Counts* register_counts();
+
+}  // namespace ovsthread::elision
+
+#endif  // OVSTHREAD_LIB_ELISION_COUNTS_H_

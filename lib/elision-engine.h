@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lock elision: runs a critical section as a transaction that only reads its
+// lock.
+//
+// - A transaction first *subscribes*: it reads the lock's word and goes on only
+//   if the word allows the hold.  Any thread that takes the lock for real later
+//   writes the word, and so aborts the transaction.
+// - A thread has one transaction.  It starts with the outermost elided lock;
+//   locks taken inside are subscribed and put on the thread's held-list, and it
+//   commits when the list has no elided hold left, whatever the order.
+// - No lock is taken for real inside.  One that was taken before may be
+//   released or taken again there: its word is then just data that becomes
+//   visible at the commit.
+// - Nothing shared is written on the library's behalf inside; statistics are
+//   added before the start, after an abort and after the commit.
+// - A *safe point* is what can't happen inside (safe_point() below): it aborts,
+//   the section starts again with its lock taken for real, and until that lock
+//   is released the thread elides nothing.
+//
+//   inside, the lock is     lock         try            unlock
+//   free                    subscribe    subscribe      misuse
+//   busy                    abort: busy  busy           misuse
+//   held elided by caller   misuse       busy           drop; the last commits
+//   the same, nests         push         push           drop
+//   held real by caller     real         real           real, speculatively
+//
+// A misuse inside is reported by aborting first: run for real, the section gets
+// there again.
+//
+// Layer: see elision-rtm.h.  Progress: outermost(): blocking for at most some
+// ten microseconds, then the real lock is up to the caller.  The rest:
+// wait-free.
+#ifndef OVSTHREAD_LIB_ELISION_ENGINE_H_
+#define OVSTHREAD_LIB_ELISION_ENGINE_H_
+
+#include <ovsthread/cache-line.h>
+#include <ovsthread/elision.h>
+
+#include <cstdint>
+
+#include "atomics.h"
+#include "elision-counts.h"
+#include "elision-layer.h"
+#include "elision-policy.h"
+#include "held-locks.h"
+#include "lock-word.h"
+
+namespace ovsthread::elision {
+
+// All that a thread keeps for its locks: one block, so that a test can put it
+// back as a transaction's abort would.
+struct ThreadElision {
+  HeldLocks held;
+  // The lock that a safe point made the thread take for real, until released.
+  const void* suspended_by;
+  Counts* counts;
+};
+static_assert(sizeof(ThreadElision) <= 192, "static TLS is scarce");
+
+extern thread_local ThreadElision tls_elision
+    __attribute__((tls_model("initial-exec")));
+
+// What the process does, on a line that is hardly ever written.  Transactions
+// subscribe to it, too, so that switching off aborts them all.
+struct alignas(OVSTHREAD_CACHE_LINE_SIZE) State {
+  RealAtomics::Atomic<bool> active;
+  RealAtomics::Atomic<ovs_elision_mode> mode;
+};
+extern State state;
+
+// How the word of a lock reads to one kind of hold.
+struct LockKind {
+  Hold hold;
+  uint32_t mask;        // (word & mask) == kLockLive: the hold is free to take
+  uint32_t owner_mask;  // (word & owner_mask) == (owner_flag | self):
+  uint32_t owner_flag;  //   the caller holds it for real and alone
+  uint32_t recursive;   // word & recursive: exclusive holds nest
+  uint32_t real_only;   // free but for these bits: to be taken for real
+};
+
+enum class Acquired : uint8_t {
+  kElided,    // done
+  kReal,      // the real lock decides
+  kFallback,  // take it for real, and say so to took_for_real()
+  kBusy,      // try: held
+  kRelock,    // held elided by the caller, and does not nest
+};
+
+// Process supplies what is not an argument: thread(), the caller's
+// ThreadElision; active() and mode(), as in State; make_counts().
+template <class A, class Layer, class Process>
+class Engine {
+ public:
+  using Word = typename A::template Atomic<uint32_t>;
+
+  static bool active() { return Layer::kCompiled && Process::active(); }
+
+  // A lock is known by the address of its WORD.  TRY_ONLY: don't wait.
+  static Acquired acquire(const LockKind& kind, const Word& word,
+                          const char* where, bool try_only) {
+    ThreadElision& thread = Process::thread();
+    if (thread.held.any_elided()) {
+      return nested(thread, kind, word, where, try_only);
+    }
+    // Inside a transaction that the program started itself we can't tell when
+    // it ends: locks are taken for real.
+    if (thread.suspended_by != nullptr || Layer::active()) {
+      return Acquired::kReal;
+    }
+    if (thread.counts == nullptr) thread.counts = Process::make_counts();
+    return outermost(thread, kind, word, where, try_only);
+  }
+
+  // HELD, an elided hold, ends.
+  static void release(HeldLock* held) {
+    ThreadElision& thread = Process::thread();
+    thread.held.remove(held);
+    if (thread.held.any_elided()) return;
+    Layer::end();
+    thread.counts->acquisitions.increment();
+    thread.counts->elided.increment();
+  }
+
+  // After kFallback: the lock was TAKEN for real, or a try failed.
+  static void took_for_real(const Word& word, bool taken) {
+    ThreadElision& thread = Process::thread();
+    if (taken) {
+      thread.counts->acquisitions.increment();
+    } else if (thread.suspended_by == &word) {
+      thread.suspended_by = nullptr;
+    }
+  }
+
+  static void safe_point() {
+    if (Process::thread().held.any_elided()) {
+      Layer::template abort<kCodeSafePoint>();
+    }
+  }
+
+ private:
+  static bool is_free(const LockKind& kind, uint32_t word) {
+    return (word & kind.mask) == kLockLive;
+  }
+  static bool is_own(const LockKind& kind, uint32_t word, HeldLocks& held) {
+    return (word & kind.owner_mask) == (kind.owner_flag | held.self());
+  }
+
+  static Acquired nested(ThreadElision& thread, const LockKind& kind,
+                         const Word& word, const char* where, bool try_only) {
+    const HeldLock* mine = thread.held.find(&word);
+    if (mine != nullptr && mine->elided()) {
+      bool nests = kind.hold == Hold::kElidedShared
+                       ? mine->hold() == Hold::kElidedShared
+                       // Relaxed: subscribed already.
+                       : (word.load(kRelaxed) & kind.recursive) != 0;
+      if (!nests) return try_only ? Acquired::kBusy : Acquired::kRelock;
+    } else {
+      Layer::access(&word);
+      // Relaxed: the transaction orders it.
+      uint32_t now = word.load(kRelaxed);
+      if (!is_free(kind, now)) {
+        if (!(now & kLockLive) || is_own(kind, now, thread.held)) {
+          return Acquired::kReal;
+        }
+        if (try_only) return Acquired::kBusy;
+        Layer::template abort<kCodeBusy>();
+      }
+    }
+    if (thread.held.full()) Layer::template abort<kCodeListFull>();
+    thread.held.push_elided(HeldLock(&word, kind.hold, where));
+    return Acquired::kElided;
+  }
+
+  // The only place where transactions start.  Not inlined, so that there is
+  // one; it returns inside the transaction.
+  __attribute__((noinline)) static Acquired outermost(ThreadElision& thread,
+                                                      const LockKind& kind,
+                                                      const Word& word,
+                                                      const char* where,
+                                                      bool try_only) {
+    Counts& counts = *thread.counts;
+    Attempts attempts;
+    for (;;) {
+      // Relaxed: only a look; the transaction reads the word again.
+      uint32_t now = word.load(kRelaxed);
+      if (!is_free(kind, now)) {
+        if (try_only || !(now & kLockLive) || is_own(kind, now, thread.held)) {
+          return Acquired::kReal;
+        }
+        if (is_free(kind, now & ~kind.real_only) ||
+            attempts.busy_looks++ >= kMaxBusyLooks) {
+          return Acquired::kFallback;
+        }
+        A::relax();
+        continue;
+      }
+      if (!should_elide(Process::mode(), now) || thread.held.full()) {
+        return Acquired::kFallback;
+      }
+      counts.started.increment();
+      uint32_t status = Layer::begin();
+      if (__builtin_expect(status == Layer::kStarted, 1)) {
+        Layer::access(&word);
+        // Relaxed: the transaction orders it.
+        if (!is_free(kind, word.load(kRelaxed))) {
+          Layer::template abort<kCodeBusy>();
+        }
+        if (!Process::active()) {
+          Layer::template abort<kCodeSwitchedOff>();
+        }
+        thread.held.push_elided(HeldLock(&word, kind.hold, where));
+        return Acquired::kElided;
+      }
+      ovs_elision_abort cause = classify(status);
+      counts.aborts[cause].increment();
+      Next next = after_abort(attempts, cause, spread(counts));
+      if (!next.retry) {
+        if (cause == OVS_ABORT_SAFE_POINT) thread.suspended_by = &word;
+        return Acquired::kFallback;
+      }
+      for (unsigned i = 0; i < next.looks; i++) A::relax();
+    }
+  }
+
+  // A number that differs between threads and between attempts.
+  static unsigned spread(const Counts& counts) {
+    uint64_t seed =
+        reinterpret_cast<uintptr_t>(&counts) + counts.started.read();
+    return static_cast<unsigned>((seed * 0x9e3779b97f4a7c15) >> 40);
+  }
+};
+
+struct LibraryProcess {
+  static ThreadElision& thread() { return tls_elision; }
+  // Relaxed: a late answer costs a try, or an elided section less.
+  static bool active() { return state.active.load(kRelaxed); }
+  static ovs_elision_mode mode() { return state.mode.load(kRelaxed); }
+  static Counts* make_counts() { return register_counts(); }
+};
+
+using LibraryEngine = Engine<RealAtomics, TransactionLayer, LibraryProcess>;
+
+}  // namespace ovsthread::elision
+
+#endif  // OVSTHREAD_LIB_ELISION_ENGINE_H_

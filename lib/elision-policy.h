@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What to do after an abort, and whether to elide at all: pure functions, apart
+// from the mechanism, so that tests reach every line without hardware.
+//
+//   class       next                           because
+//   busy        wait, try again                others elide again after the
+//                                              owner; all waits of one
+//                                              acquisition share one bound
+//   conflict    back off, try again            up to a small budget
+//   capacity    for real                       it would not fit next time
+//   cold        for real                       the rollback undid the warm-up
+//                                              (a fault, a first call)
+//   nested      for real                       the program's own transaction
+//   safe_point  for real, with what it locks   no transaction can do it
+//   other       for real
+//
+// Waits and back-offs are counted in looks, one PAUSE each (40 to 140 cycles):
+// the bounds come to some ten microseconds.
+#ifndef OVSTHREAD_LIB_ELISION_POLICY_H_
+#define OVSTHREAD_LIB_ELISION_POLICY_H_
+
+#include <ovsthread/elision.h>
+
+#include <cstdint>
+
+#include "elision-rtm.h"
+
+namespace ovsthread::elision {
+
+// Codes of the library's own aborts; far from 0 and 0xff, which others use.
+inline constexpr uint8_t kCodeBusy = 0xb1;
+inline constexpr uint8_t kCodeSafePoint = 0xb2;
+inline constexpr uint8_t kCodeListFull = 0xb3;
+inline constexpr uint8_t kCodeSwitchedOff = 0xb4;
+
+constexpr ovs_elision_abort classify(uint32_t status) {
+  // An explicit abort inside a nested transaction is the program's own.
+  if ((status & kStatusExplicit) && !(status & kStatusNested)) {
+    switch (status_code(status)) {
+      case kCodeBusy:
+        return OVS_ABORT_BUSY;
+      case kCodeSafePoint:
+        return OVS_ABORT_SAFE_POINT;
+      default:
+        return OVS_ABORT_OTHER;
+    }
+  }
+  if (status & kStatusCapacity) return OVS_ABORT_CAPACITY;
+  if (status & kStatusConflict) return OVS_ABORT_CONFLICT;
+  if (status & kStatusNested) return OVS_ABORT_NESTED;
+  return status == 0 ? OVS_ABORT_COLD : OVS_ABORT_OTHER;
+}
+
+inline constexpr unsigned kMaxBusyLooks = 256;
+inline constexpr unsigned kFirstBusyLooks = 8;
+inline constexpr unsigned kMaxConflicts = 6;
+inline constexpr unsigned kMaxBackoffLooks = 32;
+
+// What one acquisition has gone through.
+struct Attempts {
+  unsigned busy_looks = 0;
+  unsigned conflicts = 0;
+};
+
+struct Next {
+  bool retry;      // else: for real
+  unsigned looks;  // to spend before the retry
+};
+
+// RANDOM spreads the back-off of threads that met in a conflict.
+constexpr Next after_abort(Attempts& attempts, ovs_elision_abort cause,
+                           unsigned random) {
+  switch (cause) {
+    case OVS_ABORT_BUSY: {
+      // Which lock was busy is unknown (an inner one, or this one has been
+      // released since): wait as long again as so far.
+      unsigned looks = attempts.busy_looks + kFirstBusyLooks;
+      attempts.busy_looks += looks;
+      return {attempts.busy_looks <= kMaxBusyLooks, looks};
+    }
+    case OVS_ABORT_CONFLICT: {
+      unsigned bound = 1u << attempts.conflicts;
+      if (bound > kMaxBackoffLooks) bound = kMaxBackoffLooks;
+      attempts.conflicts++;
+      return {attempts.conflicts <= kMaxConflicts, random % bound};
+    }
+    default:
+      return {false, 0};
+  }
+}
+
+// Whether an acquisition that finds WORD should try a transaction.
+constexpr bool should_elide(ovs_elision_mode mode, uint32_t word) {
+  // The word's mode bit has no say yet: elide where transactions are live.
+  (void)word;
+  return mode != OVS_ELISION_OFF;
+}
+
+}  // namespace ovsthread::elision
+
+#endif  // OVSTHREAD_LIB_ELISION_POLICY_H_

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sleeping until a 32-bit word changes: Linux's futex, process-private.
+//
+// Two queues share one word, so that a lock can wake its readers or one of its
+// writers without a second word.  Waking passes only the word's address to the
+// kernel and writes nothing: the word may be gone by then (its last owner may
+// have destroyed it), at worst a stranger at the same address wakes early, and
+// every sleeper here looks again.
+#ifndef OVSTHREAD_LIB_FUTEX_H_
+#define OVSTHREAD_LIB_FUTEX_H_
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+
+#include "atomics.h"
+
+namespace ovsthread {
+
+enum class FutexQueue : uint32_t { kExclusive = 1, kShared = 2 };
+
+inline long futex(const uint32_t* word, int operation, uint32_t value,
+                  FutexQueue queue) {
+  // Locks leave errno alone, as the pthread ones do.
+  int saved_errno = errno;
+  long result = syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value,
+                        nullptr, nullptr, static_cast<uint32_t>(queue));
+  errno = saved_errno;
+  return result;
+}
+
+// Sleeps in QUEUE while WORD is EXPECTED.  May return early.  Blocking.
+inline void futex_wait(const RealAtomics::Atomic<uint32_t>& word,
+                       uint32_t expected, FutexQueue queue) {
+  futex(word.address(), FUTEX_WAIT_BITSET, expected, queue);
+}
+
+// Wakes up to COUNT threads that sleep in QUEUE of WORD.  Lock-free.
+inline void futex_wake(const RealAtomics::Atomic<uint32_t>& word, int count,
+                       FutexQueue queue) {
+  futex(word.address(), FUTEX_WAKE_BITSET, static_cast<uint32_t>(count), queue);
+}
+
+}  // namespace ovsthread
+
+#endif  // OVSTHREAD_LIB_FUTEX_H_

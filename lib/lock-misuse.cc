@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lock-misuse.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "elision.h"
+#include "lock-site.h"
+#include "log.h"
+#include "thread-id.h"
+
+namespace ovsthread {
+
+void report_misuse(const LockMisuse& misuse) {
+  elision::safe_point(elision::SafePoint::kMessage);
+  char where[kSiteTextSize];
+  char other[kSiteTextSize];
+  char link[kSiteTextSize + 64] = "";
+  if (misuse.other != nullptr &&
+      strcmp(format_site(misuse.other, other), kNeverTaken) == 0) {
+    snprintf(link, sizeof link, "; never taken");
+  } else if (misuse.other != nullptr) {
+    snprintf(link, sizeof link, "; %s %s", misuse.relation, other);
+  }
+  fatal("%s: %s %p, by thread %s (id %u) at %s%s", misuse.what, misuse.kind,
+        misuse.lock, thread_name().text, thread_id(),
+        format_site(misuse.where, where), link);
+}
+
+}  // namespace ovsthread

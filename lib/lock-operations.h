@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The frame of every lock operation: elide, else the real lock.
+//
+// An Operation names a way to take a lock: its Lock (a core), the Engine that
+// elides it, its kKind (how the lock's word reads to a transaction), and the
+// parts that differ:
+//
+//   take(lock, where)          takes the real lock, or reports
+//   try_take(lock, where)      tries to; or reports
+//   report_relock(lock, where) the caller holds the lock elided already
+//
+// lock_by() and try_lock_by() are the two frames, LOCK_FUNCTION and
+// TRY_LOCK_FUNCTION make C entry points of them.  UNLOCK_FUNCTION makes one of
+// the lock type's own release, which knows from the word or the held-list how
+// the lock is held, and DESTROY_FUNCTION of its destruction; with the plain
+// functions for callers that take their address.
+#ifndef OVSTHREAD_LIB_LOCK_OPERATIONS_H_
+#define OVSTHREAD_LIB_LOCK_OPERATIONS_H_
+
+#include <cerrno>
+
+#include "elision-engine.h"
+#include "lock-site.h"
+
+namespace ovsthread {
+
+template <class Operation>
+inline void lock_by(typename Operation::Lock &lock, const char *where) {
+  using Engine = typename Operation::Engine;
+  using elision::Acquired;
+  if (Engine::active()) {
+    switch (Engine::acquire(Operation::kKind, lock.word, where, false)) {
+      case Acquired::kElided:
+        return;
+      case Acquired::kRelock:
+        Operation::report_relock(lock, where);
+      case Acquired::kFallback:
+        Operation::take(lock, where);
+        Engine::took_for_real(lock.word, true);
+        return;
+      case Acquired::kReal:
+      case Acquired::kBusy:
+        break;
+    }
+  }
+  Operation::take(lock, where);
+}
+
+// Returns 0 or EBUSY.
+template <class Operation>
+inline int try_lock_by(typename Operation::Lock &lock, const char *where) {
+  using Engine = typename Operation::Engine;
+  using elision::Acquired;
+  if (Engine::active()) {
+    switch (Engine::acquire(Operation::kKind, lock.word, where, true)) {
+      case Acquired::kElided:
+        return 0;
+      case Acquired::kRelock:
+      case Acquired::kBusy:
+        return EBUSY;
+      case Acquired::kFallback: {
+        bool taken = Operation::try_take(lock, where);
+        Engine::took_for_real(lock.word, taken);
+        return taken ? 0 : EBUSY;
+      }
+      case Acquired::kReal:
+        break;
+    }
+  }
+  return Operation::try_take(lock, where) ? 0 : EBUSY;
+}
+
+// The lock at WORD was released for real by the caller, and wholly.
+inline void released_for_real(const RealAtomics::Atomic<uint32_t> &word) {
+  elision::ThreadElision &thread = elision::tls_elision;
+  if (__builtin_expect(thread.suspended_by == &word, 0)) {
+    thread.suspended_by = nullptr;
+  }
+}
+
+}  // namespace ovsthread
+
+#define LOCK_FUNCTION(TYPE, NAME, OPERATION)                                \
+  void ovs_##TYPE##_##NAME##_at(const struct ovs_##TYPE *lock,              \
+                                const char *where)                          \
+      OVS_NO_THREAD_SAFETY_ANALYSIS {                                       \
+    ovsthread::lock_by<ovsthread::OPERATION>(ovsthread::core(lock), where); \
+  }
+
+#define TRY_LOCK_FUNCTION(TYPE, NAME, OPERATION)                               \
+  int ovs_##TYPE##_##NAME##_at(const struct ovs_##TYPE *lock,                  \
+                               const char *where)                              \
+      OVS_NO_THREAD_SAFETY_ANALYSIS {                                          \
+    return ovsthread::try_lock_by<ovsthread::OPERATION>(ovsthread::core(lock), \
+                                                        where);                \
+  }
+
+#define UNLOCK_FUNCTION(TYPE)                                  \
+  void ovs_##TYPE##_unlock_at(const struct ovs_##TYPE *lock,   \
+                              const char *where)               \
+      OVS_NO_THREAD_SAFETY_ANALYSIS {                          \
+    ovsthread::TYPE##_unlock(ovsthread::core(lock), where);    \
+  }                                                            \
+  void(ovs_##TYPE##_unlock)(const struct ovs_##TYPE *lock)     \
+      OVS_NO_THREAD_SAFETY_ANALYSIS {                          \
+    ovsthread::TYPE##_unlock(                                  \
+        ovsthread::core(lock),                                 \
+        ovsthread::site_in_code(__builtin_return_address(0))); \
+  }
+
+#define DESTROY_FUNCTION(TYPE)                                               \
+  void ovs_##TYPE##_destroy_at(struct ovs_##TYPE *lock, const char *where) { \
+    ovsthread::TYPE##_destroy(ovsthread::core(lock), where);                 \
+  }                                                                          \
+  void(ovs_##TYPE##_destroy)(struct ovs_##TYPE * lock) {                     \
+    ovsthread::TYPE##_destroy(                                               \
+        ovsthread::core(lock),                                               \
+        ovsthread::site_in_code(__builtin_return_address(0)));               \
+  }
+
+#endif  // OVSTHREAD_LIB_LOCK_OPERATIONS_H_

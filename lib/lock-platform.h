@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the lock algorithms need of the machine, for the real locks.
+#ifndef OVSTHREAD_LIB_LOCK_PLATFORM_H_
+#define OVSTHREAD_LIB_LOCK_PLATFORM_H_
+
+#include <pthread.h>
+
+#include <cstdint>
+
+#include "atomics.h"
+#include "elision.h"
+#include "futex.h"
+
+namespace ovsthread {
+
+struct LockPlatform {
+  // A pthread mutex, since only such a one can wait on a pthread condition.
+  class Gate {
+   public:
+    void lock() { pthread_mutex_lock(&mutex_); }
+    void unlock() { pthread_mutex_unlock(&mutex_); }
+
+   private:
+    friend struct LockPlatform;
+    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  };
+
+  static constexpr unsigned kRwSpins = 20;
+
+  static void wait(const RealAtomics::Atomic<uint32_t>& word, uint32_t expected,
+                   FutexQueue queue) {
+    futex_wait(word, expected, queue);
+  }
+  static void wake(const RealAtomics::Atomic<uint32_t>& word, int count,
+                   FutexQueue queue) {
+    futex_wake(word, count, queue);
+  }
+  static void before_wake() { elision::safe_point(elision::SafePoint::kWake); }
+  // Locks share gates: one is had only for moments.
+  static Gate& gate_of(const void* lock);
+  static void wait_on(pthread_cond_t& condition, Gate& gate) {
+    pthread_cond_wait(&condition, &gate.mutex_);
+  }
+};
+
+}  // namespace ovsthread
+
+#endif  // OVSTHREAD_LIB_LOCK_PLATFORM_H_

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rwlock-operations.h"
+
+#include "lock-misuse.h"
+
+namespace ovsthread {
+namespace {
+
+HeldLocks& held_locks() { return elision::tls_elision.held; }
+
+[[noreturn]] void report(const RealRwLock& lock, const char* where,
+                         const char* what, const char* relation) {
+  report_misuse(
+      {what, "rwlock", &lock, where, relation, lock.where.load(kRelaxed)});
+}
+
+[[noreturn]] void report_dead(const RealRwLock& lock, const char* where,
+                              const char* never, const char* destroyed) {
+  if (lock.word.load(kRelaxed) == kRwDestroyed) {
+    report(lock, where, destroyed, "destroyed at");
+  }
+  report_misuse({never, "rwlock", &lock, where, nullptr, nullptr});
+}
+
+[[noreturn]] void report_not_held(const RealRwLock& lock, const char* where,
+                                  const char* what) {
+  bool is_held = !RealRwLock::is_free(lock.word.load(kRelaxed));
+  report(lock, where, what,
+         is_held ? "held by another thread since" : "last taken at");
+}
+
+}  // namespace
+
+void rwlock_report_relock(const RealRwLock& lock, const char* where) {
+  report(lock, where, "deadlock: lock of an rwlock that the caller holds",
+         "held since");
+}
+
+void rwlock_report(RealRwLock& lock, const char* where, LockResult result) {
+  if (result == LockResult::kHeld) rwlock_report_relock(lock, where);
+  if (result == LockResult::kTooMany) {
+    report(lock, where, "too many readers of an rwlock", "last taken at");
+  }
+  report_dead(lock, where, "lock of an uninitialised rwlock",
+              "lock of a destroyed rwlock");
+}
+
+void rwlock_read_slowly(RealRwLock& lock, const char* where,
+                        LockResult result) {
+  if (result == LockResult::kBusy) {
+    // A writer that waits for this very thread would be waited for.
+    if (const HeldLock* mine = held_locks().find(&lock.word)) {
+      report_misuse(
+          {"deadlock: second read lock of an rwlock while a writer waits",
+           "rwlock", &lock, where, "held since", mine->where()});
+    }
+    result = lock.read_lock(held_locks().self());
+  }
+  if (result != LockResult::kDone) rwlock_report(lock, where, result);
+}
+
+void rwlock_write_slowly(RealRwLock& lock, const char* where,
+                         LockResult result) {
+  if (result == LockResult::kBusy) {
+    if (const HeldLock* mine = held_locks().find(&lock.word)) {
+      report_misuse({"deadlock: write lock of an rwlock that the caller reads",
+                     "rwlock", &lock, where, "held since", mine->where()});
+    }
+    result = lock.write_lock(held_locks().self());
+  }
+  if (result != LockResult::kDone) rwlock_report(lock, where, result);
+}
+
+void rwlock_unlock(RealRwLock& lock, const char* where) {
+  if (lock.write_held_by(held_locks().self())) {
+    lock.write_unlock();
+    return released_for_real(lock.word);
+  }
+  HeldLock* held = held_locks().find(&lock.word);
+  if (__builtin_expect(held == nullptr, 0)) {
+    if (!(lock.word.load(kRelaxed) & kLockLive)) {
+      report_dead(lock, where, "unlock of an uninitialised rwlock",
+                  "unlock of a destroyed rwlock");
+    }
+    report_not_held(lock, where,
+                    "unlock of an rwlock that the caller does not hold");
+  }
+  if (held->elided()) return elision::LibraryEngine::release(held);
+  held_locks().remove(held);
+  lock.read_unlock();
+  released_for_real(lock.word);
+}
+
+void rwlock_destroy(RealRwLock& lock, const char* where) {
+  LockResult result = held_locks().find(&lock.word) != nullptr
+                          ? LockResult::kHeld
+                          : lock.destroy();
+  if (result == LockResult::kHeld) {
+    report(lock, where, "destroy of an rwlock that is held", "held since");
+  }
+  if (result == LockResult::kDead) {
+    report_dead(lock, where, "destroy of an uninitialised rwlock",
+                "destroy of a destroyed rwlock");
+  }
+  lock.where.store(where, kRelaxed);
+}
+
+bool rwlock_is_write_held(const RealRwLock& lock) {
+  if (lock.write_held_by(held_locks().self())) return true;
+  const HeldLock* held = held_locks().find(&lock.word);
+  return held != nullptr && held->hold() == Hold::kElidedExclusive;
+}
+
+bool rwlock_is_held(const RealRwLock& lock) {
+  return lock.write_held_by(held_locks().self()) ||
+         held_locks().find(&lock.word) != nullptr;
+}
+
+void rwlock_assert_write_held(const RealRwLock& lock, const char* where) {
+  if (rwlock_is_write_held(lock)) return;
+  report_not_held(lock, where, "rwlock not held for writing by the caller");
+}
+
+void rwlock_assert_held(const RealRwLock& lock, const char* where) {
+  if (rwlock_is_held(lock)) return;
+  report_not_held(lock, where, "rwlock not held by the caller");
+}
+
+}  // namespace ovsthread

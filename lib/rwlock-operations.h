@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reader-writer lock as C and C++ callers get it: RwLockCore, elision, the
+// held-list and diagnostics.
+#ifndef OVSTHREAD_LIB_RWLOCK_OPERATIONS_H_
+#define OVSTHREAD_LIB_RWLOCK_OPERATIONS_H_
+
+#include "lock-operations.h"
+#include "lock-platform.h"
+#include "rwlock-core.h"
+
+namespace ovsthread {
+
+using RealRwLock = RwLockCore<RealAtomics, LockPlatform>;
+
+// What LockResult RESULT, no success, means for the caller of the operations
+// below: they wait, or report.
+void rwlock_read_slowly(RealRwLock& lock, const char* where, LockResult result);
+void rwlock_write_slowly(RealRwLock& lock, const char* where,
+                         LockResult result);
+[[noreturn]] void rwlock_report(RealRwLock& lock, const char* where,
+                                LockResult result);
+[[noreturn]] void rwlock_report_relock(const RealRwLock& lock,
+                                       const char* where);
+
+struct ReadLockRwLock {
+  using Lock = RealRwLock;
+  using Engine = elision::LibraryEngine;
+  static constexpr elision::LockKind kKind = {
+      Hold::kElidedShared,
+      kLockLive | kRwWriter | kRwWritersWait,
+      kRwWriter | kOwnerMask,
+      kRwWriter,
+      0,
+      0};
+
+  static void take(RealRwLock& lock, const char* where) {
+    LockResult result = lock.try_read_lock();
+    if (__builtin_expect(result != LockResult::kDone, 0)) {
+      rwlock_read_slowly(lock, where, result);
+    }
+    note(lock, where);
+  }
+  static bool try_take(RealRwLock& lock, const char* where) {
+    LockResult result = lock.try_read_lock();
+    if (result == LockResult::kBusy) return false;
+    if (__builtin_expect(result != LockResult::kDone, 0)) {
+      rwlock_report(lock, where, result);
+    }
+    note(lock, where);
+    return true;
+  }
+  [[noreturn]] static void report_relock(RealRwLock& lock, const char* where) {
+    rwlock_report_relock(lock, where);
+  }
+
+ private:
+  static void note(RealRwLock& lock, const char* where) {
+    lock.where.store(where, kRelaxed);
+    elision::tls_elision.held.push(HeldLock(&lock.word, Hold::kCounted, where));
+  }
+};
+
+struct WriteLockRwLock {
+  using Lock = RealRwLock;
+  using Engine = elision::LibraryEngine;
+  static constexpr elision::LockKind kKind = {Hold::kElidedExclusive,
+                                              ~kLockElide,
+                                              kRwWriter | kOwnerMask,
+                                              kRwWriter,
+                                              0,
+                                              0};
+
+  static void take(RealRwLock& lock, const char* where) {
+    LockResult result = lock.try_write_lock(elision::tls_elision.held.self());
+    if (__builtin_expect(result != LockResult::kDone, 0)) {
+      rwlock_write_slowly(lock, where, result);
+    }
+    lock.where.store(where, kRelaxed);
+  }
+  static bool try_take(RealRwLock& lock, const char* where) {
+    LockResult result = lock.try_write_lock(elision::tls_elision.held.self());
+    if (result == LockResult::kBusy) return false;
+    if (__builtin_expect(result != LockResult::kDone, 0)) {
+      rwlock_report(lock, where, result);
+    }
+    lock.where.store(where, kRelaxed);
+    return true;
+  }
+  [[noreturn]] static void report_relock(RealRwLock& lock, const char* where) {
+    rwlock_report_relock(lock, where);
+  }
+};
+
+void rwlock_unlock(RealRwLock& lock, const char* where);
+
+// Misuse: if it is held, or not initialised.
+void rwlock_destroy(RealRwLock& lock, const char* where);
+
+// Whether the caller holds it for writing; at all.  Elided or for real.
+bool rwlock_is_write_held(const RealRwLock& lock);
+bool rwlock_is_held(const RealRwLock& lock);
+
+// Report unless the caller does.
+void rwlock_assert_write_held(const RealRwLock& lock, const char* where);
+void rwlock_assert_held(const RealRwLock& lock, const char* where);
+
+}  // namespace ovsthread
+
+#endif  // OVSTHREAD_LIB_RWLOCK_OPERATIONS_H_

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Helpers of the tests of locks.
+#ifndef OVSTHREAD_TESTS_UNIT_LOCK_TESTING_H_
+#define OVSTHREAD_TESTS_UNIT_LOCK_TESTING_H_
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <csignal>
+#include <string>
+#include <thread>
+
+namespace ovsthread {
+
+// STATEMENT ends the process with a message that says WHAT, names the KIND of
+// lock, the thread and the place "offence.c:2" of the call, and ends in
+// RELATION, the other place.
+#define EXPECT_MISUSE(statement, what, kind, relation)                 \
+  EXPECT_EXIT(statement, ::testing::KilledBySignal(SIGABRT),           \
+              std::string("ovsthread: fatal: ") + what + ": " + kind + \
+                  " 0x[0-9a-f]+, by thread [^ ]+ \\(id [0-9]+\\) at "  \
+                  "offence\\.c:2" +                                    \
+                  relation + "\n")
+
+// Runs F in another thread.
+template <class F>
+void elsewhere(F f) {
+  std::thread(f).join();
+}
+
+// Makes the lock that was just taken a real one: no transaction survives a
+// system call.
+inline void for_real() { sched_yield(); }
+
+// Keeps the thread busy until DONE, so that what others see of it is stable.
+template <class F>
+void wait_until(F done) {
+  while (!done()) sched_yield();
+}
+
+}  // namespace ovsthread
+
+#endif  // OVSTHREAD_TESTS_UNIT_LOCK_TESTING_H_
