@@ -43,6 +43,15 @@ tests_libovstest_la_SOURCES = \
 	tests/ovstest-memory.cc \
 	tests/ovstest-memory.h
 
+bin_PROGRAMS += tests/ovstest
+tests_ovstest_CPPFLAGS = $(AM_CPPFLAGS) $(ABSL_CFLAGS) -I$(top_srcdir)/bench
+tests_ovstest_LDADD = tests/libovstest.la lib/libovsthread.la
+tests_ovstest_SOURCES = \
+	tests/ovstest-commands.h \
+	tests/ovstest-elision.cc \
+	tests/ovstest-words.h \
+	tests/ovstest.cc
+
 # One line a program here, and three below.
 unit_programs = \
 	tests/unit/bench \

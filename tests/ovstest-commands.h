@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The subcommands of ovstest.  Each gets the words that follow its name; its
+// result becomes the exit code (see ovstest-command-line.h).
+#ifndef OVSTHREAD_TESTS_OVSTEST_COMMANDS_H_
+#define OVSTHREAD_TESTS_OVSTEST_COMMANDS_H_
+
+#include "absl/status/status.h"
+#include "ovstest-command-line.h"
+
+namespace ovstest {
+
+absl::Status elision(Words words);
+
+}  // namespace ovstest
+
+#endif  // OVSTHREAD_TESTS_OVSTEST_COMMANDS_H_
