@@ -5,6 +5,7 @@ ovsthread_HEADERS = \
 	include/ovsthread/annotations.h \
 	include/ovsthread/cache-line.h \
 	include/ovsthread/elision.h \
+	include/ovsthread/hmap.h \
 	include/ovsthread/log.h \
 	include/ovsthread/topology.h
 nodist_ovsthread_HEADERS = include/ovsthread/version.h
@@ -16,6 +17,7 @@ compat_HEADERS = \
 
 compat_openvswitchdir = $(includedir)/ovsthread/compat/openvswitch
 compat_openvswitch_HEADERS = \
+	include/ovsthread/compat/openvswitch/hmap.h \
 	include/ovsthread/compat/openvswitch/ovsthread-util.h \
 	include/ovsthread/compat/openvswitch/thread.h
 

@@ -19,6 +19,8 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/futex.h \
 	lib/held-locks.cc \
 	lib/held-locks.h \
+	lib/hmap-stripes.h \
+	lib/hmap.cc \
 	lib/lock-misuse.cc \
 	lib/lock-misuse.h \
 	lib/lock-operations.h \

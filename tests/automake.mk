@@ -55,6 +55,7 @@ tests_ovstest_SOURCES = \
 # One line a program here, and three below.
 unit_programs = \
 	tests/unit/bench \
+	tests/unit/hmap \
 	tests/unit/mutex \
 	tests/unit/ovstest \
 	tests/unit/rwlock \
@@ -70,6 +71,15 @@ tests_unit_bench_SOURCES = \
 	tests/unit/test-bench.cc
 tests_unit_bench_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/bench
 tests_unit_bench_LDADD = $(unit_ldadd)
+
+tests_unit_hmap_SOURCES = \
+	tests/compat/hmap-loops-cxx.cc \
+	tests/compat/hmap-loops.c \
+	tests/compat/loops.h \
+	tests/unit/test-hmap-stripes.cc \
+	tests/unit/test-hmap.cc
+tests_unit_hmap_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)
+tests_unit_hmap_LDADD = $(unit_ldadd)
 
 tests_unit_mutex_SOURCES = tests/unit/lock-testing.h tests/unit/test-mutex.cc
 tests_unit_mutex_CPPFLAGS = $(unit_cppflags)

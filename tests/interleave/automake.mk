@@ -27,3 +27,9 @@ TESTS += tests/interleave/message-passing
 tests_interleave_message_passing_SOURCES = tests/interleave/message-passing.cc
 tests_interleave_message_passing_CPPFLAGS = $(interleave_cppflags)
 tests_interleave_message_passing_LDADD = $(interleave_ldadd)
+
+check_PROGRAMS += tests/interleave/hmap-stripes
+TESTS += tests/interleave/hmap-stripes
+tests_interleave_hmap_stripes_SOURCES = tests/interleave/hmap-stripes.cc
+tests_interleave_hmap_stripes_CPPFLAGS = $(interleave_cppflags)
+tests_interleave_hmap_stripes_LDADD = $(interleave_ldadd)
