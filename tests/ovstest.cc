@@ -27,6 +27,7 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
+    {"test-hmap", "Checks hmap.", test_hmap},
     {"elision", "Says why locks are elided here, or why not.", elision},
 };
 
