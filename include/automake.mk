@@ -7,6 +7,8 @@ ovsthread_HEADERS = \
 	include/ovsthread/elision.h \
 	include/ovsthread/hmap.h \
 	include/ovsthread/log.h \
+	include/ovsthread/mutex.h \
+	include/ovsthread/rwlock.h \
 	include/ovsthread/topology.h
 nodist_ovsthread_HEADERS = include/ovsthread/version.h
 

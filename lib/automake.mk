@@ -34,11 +34,13 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/mutex-core.h \
 	lib/mutex-operations.cc \
 	lib/mutex-operations.h \
+	lib/mutex.cc \
 	lib/rcu.cc \
 	lib/rcu.h \
 	lib/rwlock-core.h \
 	lib/rwlock-operations.cc \
 	lib/rwlock-operations.h \
+	lib/rwlock.cc \
 	lib/thread-id.cc \
 	lib/thread-id.h \
 	lib/topology.cc \

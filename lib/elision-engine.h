@@ -58,7 +58,7 @@ struct ThreadElision {
 };
 static_assert(sizeof(ThreadElision) <= 192, "static TLS is scarce");
 
-extern thread_local ThreadElision tls_elision
+extern constinit thread_local ThreadElision tls_elision
     __attribute__((tls_model("initial-exec")));
 
 // What the process does, on a line that is hardly ever written.  Transactions
@@ -67,7 +67,7 @@ struct alignas(OVSTHREAD_CACHE_LINE_SIZE) State {
   RealAtomics::Atomic<bool> active;
   RealAtomics::Atomic<ovs_elision_mode> mode;
 };
-extern State state;
+extern constinit State state;
 
 // How the word of a lock reads to one kind of hold.
 struct LockKind {
@@ -168,7 +168,7 @@ class Engine {
       }
     }
     if (thread.held.full()) Layer::template abort<kCodeListFull>();
-    thread.held.push_elided(HeldLock(&word, kind.hold, where));
+    thread.held.push_elided(&word, kind.hold, where);
     return Acquired::kElided;
   }
 
@@ -209,7 +209,7 @@ class Engine {
         if (!Process::active()) {
           Layer::template abort<kCodeSwitchedOff>();
         }
-        thread.held.push_elided(HeldLock(&word, kind.hold, where));
+        thread.held.push_elided(&word, kind.hold, where);
         return Acquired::kElided;
       }
       ovs_elision_abort cause = classify(status);

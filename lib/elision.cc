@@ -10,8 +10,8 @@
 
 namespace ovsthread::elision {
 
-thread_local ThreadElision tls_elision{};
-State state{};
+constinit thread_local ThreadElision tls_elision{};
+constinit State state{};
 
 namespace {
 

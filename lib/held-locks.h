@@ -11,8 +11,8 @@
 // transaction that touches it.  It has room for a few holds; more read holds go
 // to the heap, more elided ones do not happen (the transaction gives up).
 //
-// Progress: push(): lock-free, but for an allocation when the list is full.
-// The rest: wait-free.
+// Progress: push_counted(): lock-free, but for an allocation when the list is
+// full. The rest: wait-free.
 #ifndef OVSTHREAD_LIB_HELD_LOCKS_H_
 #define OVSTHREAD_LIB_HELD_LOCKS_H_
 
@@ -29,12 +29,10 @@ enum class Hold : unsigned char {
 
 class HeldLock {
  public:
-  HeldLock() = default;
-  HeldLock(const void* lock, Hold hold, const char* where)
-      : tagged_(reinterpret_cast<uintptr_t>(lock) |
-                static_cast<uintptr_t>(hold)),
-        where_(where) {}
-
+  void set(const void* lock, Hold hold, const char* where) {
+    tagged_ = reinterpret_cast<uintptr_t>(lock) | static_cast<uintptr_t>(hold);
+    where_ = where;
+  }
   const void* lock() const {
     return reinterpret_cast<const void*>(tagged_ & ~kHoldMask);
   }
@@ -52,7 +50,11 @@ class HeldLock {
 // All zero at the start.
 class HeldLocks {
  public:
-  // The calling thread's number in the owner's bits of lock words; not 0.
+  // The calling thread's number in the owner's bits of lock words, 0 if it has
+  // none yet.
+  uint32_t self_if_known() const { return self_; }
+
+  // The same; not 0.
   uint32_t self() {
     return __builtin_expect(self_ == 0, 0) ? assign_self() : self_;
   }
@@ -63,15 +65,15 @@ class HeldLocks {
   bool full() const { return n_ == kInline; }
 
   // For elided holds; not if full().
-  void push_elided(const HeldLock& held) {
-    inline_[n_++] = held;
+  void push_elided(const void* lock, Hold hold, const char* where) {
+    inline_[n_++].set(lock, hold, where);
     n_elided_++;
   }
 
   // For counted holds.
-  void push(const HeldLock& held) {
-    if (__builtin_expect(full(), 0)) return push_to_heap(held);
-    inline_[n_++] = held;
+  void push_counted(const void* lock, const char* where) {
+    if (__builtin_expect(full(), 0)) return push_to_heap(lock, where);
+    inline_[n_++].set(lock, Hold::kCounted, where);
   }
 
   // The youngest hold of LOCK, or null.
@@ -91,17 +93,17 @@ class HeldLocks {
     if (__builtin_expect(n_heap_ != 0, 0) && in_heap(held)) {
       return remove_from_heap(held);
     }
-    // Elided holds are younger than the transaction, hence in one piece; moving
-    // the youngest hold into the gap keeps the order where it is unlocked in
-    // order, and no rule depends on it where it is not.
-    *held = inline_[--n_];
+    // The youngest hold moves into the gap; the order decides nothing but how
+    // soon find() ends.
+    const HeldLock& youngest = inline_[--n_];
+    if (held != &youngest) *held = youngest;
   }
 
  private:
   static constexpr unsigned kInline = 8;
 
   uint32_t assign_self();
-  void push_to_heap(const HeldLock& held);
+  void push_to_heap(const void* lock, const char* where);
   HeldLock* find_in_heap(const void* lock);
   bool in_heap(const HeldLock* held) const {
     return held < inline_ || held >= inline_ + kInline;

@@ -25,50 +25,63 @@
 
 namespace ovsthread {
 
+// lock_by() while elision is active.
 template <class Operation>
-inline void lock_by(typename Operation::Lock &lock, const char *where) {
+__attribute__((noinline)) void lock_or_elide(typename Operation::Lock &lock,
+                                             const char *where) {
   using Engine = typename Operation::Engine;
   using elision::Acquired;
-  if (Engine::active()) {
-    switch (Engine::acquire(Operation::kKind, lock.word, where, false)) {
-      case Acquired::kElided:
-        return;
-      case Acquired::kRelock:
-        Operation::report_relock(lock, where);
-      case Acquired::kFallback:
-        Operation::take(lock, where);
-        Engine::took_for_real(lock.word, true);
-        return;
-      case Acquired::kReal:
-      case Acquired::kBusy:
-        break;
-    }
+  switch (Engine::acquire(Operation::kKind, lock.word, where, false)) {
+    case Acquired::kElided:
+      return;
+    case Acquired::kRelock:
+      Operation::report_relock(lock, where);
+    case Acquired::kFallback:
+      Operation::take(lock, where);
+      return Engine::took_for_real(lock.word, true);
+    case Acquired::kReal:
+    case Acquired::kBusy:
+      return Operation::take(lock, where);
+  }
+}
+
+template <class Operation>
+inline void lock_by(typename Operation::Lock &lock, const char *where) {
+  if (Operation::Engine::active()) {
+    return lock_or_elide<Operation>(lock, where);
   }
   Operation::take(lock, where);
 }
 
-// Returns 0 or EBUSY.
+// try_lock_by() while elision is active.
 template <class Operation>
-inline int try_lock_by(typename Operation::Lock &lock, const char *where) {
+__attribute__((noinline)) bool try_lock_or_elide(typename Operation::Lock &lock,
+                                                 const char *where) {
   using Engine = typename Operation::Engine;
   using elision::Acquired;
-  if (Engine::active()) {
-    switch (Engine::acquire(Operation::kKind, lock.word, where, true)) {
-      case Acquired::kElided:
-        return 0;
-      case Acquired::kRelock:
-      case Acquired::kBusy:
-        return EBUSY;
-      case Acquired::kFallback: {
-        bool taken = Operation::try_take(lock, where);
-        Engine::took_for_real(lock.word, taken);
-        return taken ? 0 : EBUSY;
-      }
-      case Acquired::kReal:
-        break;
+  switch (Engine::acquire(Operation::kKind, lock.word, where, true)) {
+    case Acquired::kElided:
+      return true;
+    case Acquired::kRelock:
+    case Acquired::kBusy:
+      return false;
+    case Acquired::kFallback: {
+      bool taken = Operation::try_take(lock, where);
+      Engine::took_for_real(lock.word, taken);
+      return taken;
     }
+    case Acquired::kReal:
+      break;
   }
-  return Operation::try_take(lock, where) ? 0 : EBUSY;
+  return Operation::try_take(lock, where);
+}
+
+template <class Operation>
+inline bool try_lock_by(typename Operation::Lock &lock, const char *where) {
+  if (Operation::Engine::active()) {
+    return try_lock_or_elide<Operation>(lock, where);
+  }
+  return Operation::try_take(lock, where);
 }
 
 // The lock at WORD was released for real by the caller, and wholly.
@@ -88,12 +101,13 @@ inline void released_for_real(const RealAtomics::Atomic<uint32_t> &word) {
     ovsthread::lock_by<ovsthread::OPERATION>(ovsthread::core(lock), where); \
   }
 
-#define TRY_LOCK_FUNCTION(TYPE, NAME, OPERATION)                               \
-  int ovs_##TYPE##_##NAME##_at(const struct ovs_##TYPE *lock,                  \
-                               const char *where)                              \
-      OVS_NO_THREAD_SAFETY_ANALYSIS {                                          \
-    return ovsthread::try_lock_by<ovsthread::OPERATION>(ovsthread::core(lock), \
-                                                        where);                \
+#define TRY_LOCK_FUNCTION(TYPE, NAME, OPERATION)               \
+  int ovs_##TYPE##_##NAME##_at(const struct ovs_##TYPE *lock,  \
+                               const char *where)              \
+      OVS_NO_THREAD_SAFETY_ANALYSIS {                          \
+    bool taken = ovsthread::try_lock_by<ovsthread::OPERATION>( \
+        ovsthread::core(lock), where);                         \
+    return taken ? 0 : EBUSY;                                  \
   }
 
 #define UNLOCK_FUNCTION(TYPE)                                  \

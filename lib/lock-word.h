@@ -23,11 +23,6 @@ constexpr uint32_t lock_number(uint32_t thread_id) {
   return (thread_id % (kOwnerMask / kOwnerOne) + 1) * kOwnerOne;
 }
 
-// The id of the thread with this NUMBER (of the first one).
-constexpr uint32_t lock_number_thread(uint32_t number) {
-  return number / kOwnerOne - 1;
-}
-
 // What came of an operation on a lock.
 enum class LockResult : uint8_t {
   kDone,

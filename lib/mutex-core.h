@@ -74,11 +74,13 @@ struct MutexCore {
     return owner(word.load(kRelaxed)) == self;
   }
 
-  // The whole of an uncontended lock().
+  // The whole of an uncontended lock().  SELF may be 0 (not known yet).
   bool lock_fast(uint32_t self) {
     // Relaxed: the compare-and-swap decides.
     uint32_t old = word.load(kRelaxed);
-    return (old & ~kMutexSticky) == kLockLive && take(old, self);
+    return (old & ~kMutexSticky) == kLockLive && self != 0 &&
+           // (1) the last section's writes; pairs with (2).
+           word.compare_exchange(old, old | self, A::acquire(1), kRelaxed);
   }
 
   LockResult lock(uint32_t self) {
@@ -115,11 +117,12 @@ struct MutexCore {
                               : LockResult::kBusy;
   }
 
-  // The whole of an uncontended unlock() of a lock that does not nest.
+  // The whole of an uncontended unlock() of a lock that does not nest.  SELF
+  // may be 0 (not known yet).
   bool unlock_fast(uint32_t self) {
     // Relaxed: the caller's own writes, or the compare-and-swap fails.
     uint32_t old = word.load(kRelaxed);
-    return (old & ~kLockElide) == (kLockLive | self) &&
+    return (old & ~kLockElide) == (kLockLive | self) && self != 0 &&
            // (2) hands the section's writes on; pairs with (1).
            word.compare_exchange(old, old & ~kOwnerMask, A::release(2),
                                  kRelaxed);

@@ -30,15 +30,15 @@ struct LockMutex {
       kMutexRecursive,        kMutexGate};
 
   static void take(RealMutex& mutex, const char* where) {
-    if (__builtin_expect(!mutex.lock_fast(elision::tls_elision.held.self()),
-                         0)) {
+    if (__builtin_expect(
+            !mutex.lock_fast(elision::tls_elision.held.self_if_known()), 0)) {
       return mutex_lock_slowly(mutex, where);
     }
     mutex.where.store(where, kRelaxed);
   }
   static bool try_take(RealMutex& mutex, const char* where) {
-    if (__builtin_expect(!mutex.lock_fast(elision::tls_elision.held.self()),
-                         0)) {
+    if (__builtin_expect(
+            !mutex.lock_fast(elision::tls_elision.held.self_if_known()), 0)) {
       return mutex_try_lock_slowly(mutex, where);
     }
     mutex.where.store(where, kRelaxed);
@@ -50,8 +50,8 @@ struct LockMutex {
 };
 
 inline void mutex_unlock(RealMutex& mutex, const char* where) {
-  if (__builtin_expect(!mutex.unlock_fast(elision::tls_elision.held.self()),
-                       0)) {
+  if (__builtin_expect(
+          !mutex.unlock_fast(elision::tls_elision.held.self_if_known()), 0)) {
     return mutex_unlock_slowly(mutex, where);
   }
   released_for_real(mutex.word);

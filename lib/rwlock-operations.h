@@ -57,7 +57,7 @@ struct ReadLockRwLock {
  private:
   static void note(RealRwLock& lock, const char* where) {
     lock.where.store(where, kRelaxed);
-    elision::tls_elision.held.push(HeldLock(&lock.word, Hold::kCounted, where));
+    elision::tls_elision.held.push_counted(&lock.word, where);
   }
 };
 

@@ -58,6 +58,9 @@ tests_ovstest_SOURCES = \
 # One line a program here, and three below.
 unit_programs = \
 	tests/unit/bench \
+	tests/unit/elision-policy \
+	tests/unit/guards \
+	tests/unit/held-locks \
 	tests/unit/hmap \
 	tests/unit/mutex \
 	tests/unit/ovstest \
@@ -74,6 +77,18 @@ tests_unit_bench_SOURCES = \
 	tests/unit/test-bench.cc
 tests_unit_bench_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/bench
 tests_unit_bench_LDADD = $(unit_ldadd)
+
+tests_unit_elision_policy_SOURCES = tests/unit/test-elision-policy.cc
+tests_unit_elision_policy_CPPFLAGS = $(unit_cppflags)
+tests_unit_elision_policy_LDADD = $(unit_ldadd)
+
+tests_unit_guards_SOURCES = tests/unit/lock-testing.h tests/unit/test-guards.cc
+tests_unit_guards_CPPFLAGS = $(unit_cppflags)
+tests_unit_guards_LDADD = $(unit_ldadd)
+
+tests_unit_held_locks_SOURCES = tests/unit/test-held-locks.cc
+tests_unit_held_locks_CPPFLAGS = $(unit_cppflags)
+tests_unit_held_locks_LDADD = $(unit_ldadd)
 
 tests_unit_hmap_SOURCES = \
 	tests/compat/hmap-loops-cxx.cc \

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "elision-policy.h"
+
+namespace ovsthread::elision {
+namespace {
+
+constexpr uint32_t explicit_abort(uint8_t code) {
+  return kStatusExplicit | uint32_t{code} << 24;
+}
+
+TEST(ElisionPolicy, ClassifiesEachStatus) {
+  EXPECT_EQ(classify(explicit_abort(kCodeBusy)), OVS_ABORT_BUSY);
+  EXPECT_EQ(classify(explicit_abort(kCodeSafePoint)), OVS_ABORT_SAFE_POINT);
+  EXPECT_EQ(classify(explicit_abort(kCodeListFull)), OVS_ABORT_OTHER);
+  EXPECT_EQ(classify(explicit_abort(kCodeSwitchedOff)), OVS_ABORT_OTHER);
+  EXPECT_EQ(classify(explicit_abort(0xff)), OVS_ABORT_OTHER);
+  EXPECT_EQ(classify(kStatusConflict | kStatusRetry), OVS_ABORT_CONFLICT);
+  EXPECT_EQ(classify(kStatusConflict), OVS_ABORT_CONFLICT);
+  EXPECT_EQ(classify(kStatusCapacity), OVS_ABORT_CAPACITY);
+  EXPECT_EQ(classify(kStatusCapacity | kStatusConflict), OVS_ABORT_CAPACITY);
+  EXPECT_EQ(classify(0), OVS_ABORT_COLD);
+  EXPECT_EQ(classify(kStatusNested), OVS_ABORT_NESTED);
+  EXPECT_EQ(classify(kStatusDebug), OVS_ABORT_OTHER);
+  EXPECT_EQ(classify(kStatusRetry), OVS_ABORT_OTHER);
+}
+
+// The program's own nested transaction may abort with any code.
+TEST(ElisionPolicy, ExplicitAbortOfANestedTransactionIsNotOurs) {
+  EXPECT_EQ(classify(explicit_abort(kCodeBusy) | kStatusNested),
+            OVS_ABORT_NESTED);
+  EXPECT_EQ(classify(explicit_abort(kCodeSafePoint) | kStatusNested),
+            OVS_ABORT_NESTED);
+}
+
+TEST(ElisionPolicy, GoesForRealAtOnceWhereARetryIsNoUse) {
+  for (ovs_elision_abort cause :
+       {OVS_ABORT_CAPACITY, OVS_ABORT_COLD, OVS_ABORT_NESTED,
+        OVS_ABORT_SAFE_POINT, OVS_ABORT_OTHER}) {
+    Attempts attempts;
+    EXPECT_FALSE(after_abort(attempts, cause, 7).retry) << cause;
+  }
+}
+
+TEST(ElisionPolicy, ConflictsAreRetriedABoundedTime) {
+  Attempts attempts;
+  unsigned retries = 0;
+  unsigned looks = 0;
+  for (;;) {
+    Next next = after_abort(attempts, OVS_ABORT_CONFLICT, ~0u);
+    if (!next.retry) break;
+    EXPECT_LT(next.looks, kMaxBackoffLooks);
+    retries++;
+    looks += next.looks;
+  }
+  EXPECT_EQ(retries, kMaxConflicts);
+  EXPECT_LE(looks, kMaxConflicts * kMaxBackoffLooks);
+}
+
+TEST(ElisionPolicy, BusyIsRetriedWithinOneBoundAndNotChargedToConflicts) {
+  Attempts attempts;
+  unsigned looks = 0;
+  unsigned retries = 0;
+  for (;;) {
+    Next next = after_abort(attempts, OVS_ABORT_BUSY, 0);
+    if (!next.retry) break;
+    EXPECT_GE(next.looks, kFirstBusyLooks);
+    retries++;
+    looks += next.looks;
+  }
+  EXPECT_GE(retries, 3u);
+  EXPECT_LE(looks, kMaxBusyLooks);
+  EXPECT_TRUE(after_abort(attempts, OVS_ABORT_CONFLICT, 0).retry);
+}
+
+TEST(ElisionPolicy, TimeSpentWaitingForTheLockCountsAgainstTheBusyBound) {
+  Attempts attempts;
+  attempts.busy_looks = kMaxBusyLooks;
+  EXPECT_FALSE(after_abort(attempts, OVS_ABORT_BUSY, 0).retry);
+}
+
+TEST(ElisionPolicy, ElidesUnlessOff) {
+  for (uint32_t word : {1u, 9u}) {
+    EXPECT_FALSE(should_elide(OVS_ELISION_OFF, word));
+    EXPECT_TRUE(should_elide(OVS_ELISION_AUTO, word));
+    EXPECT_TRUE(should_elide(OVS_ELISION_ALWAYS, word));
+  }
+}
+
+TEST(ElisionPolicy, AbortNames) {
+  EXPECT_STREQ(ovs_elision_abort_name(OVS_ABORT_BUSY), "busy");
+  EXPECT_STREQ(ovs_elision_abort_name(OVS_ABORT_CONFLICT), "conflict");
+  EXPECT_STREQ(ovs_elision_abort_name(OVS_ABORT_CAPACITY), "capacity");
+  EXPECT_STREQ(ovs_elision_abort_name(OVS_ABORT_COLD), "cold");
+  EXPECT_STREQ(ovs_elision_abort_name(OVS_ABORT_NESTED), "nested");
+  EXPECT_STREQ(ovs_elision_abort_name(OVS_ABORT_SAFE_POINT), "safe_point");
+  EXPECT_STREQ(ovs_elision_abort_name(OVS_ABORT_OTHER), "other");
+  EXPECT_STREQ(ovs_elision_abort_name(OVS_N_ABORTS), "unknown");
+}
+
+}  // namespace
+}  // namespace ovsthread::elision
