@@ -35,6 +35,10 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/mutex-operations.cc \
 	lib/mutex-operations.h \
 	lib/mutex.cc \
+	lib/rcu-batch.h \
+	lib/rcu-core.h \
+	lib/rcu-sleepers.cc \
+	lib/rcu-sleepers.h \
 	lib/rcu.cc \
 	lib/rcu.h \
 	lib/rwlock-core.h \
@@ -43,6 +47,8 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/rwlock.cc \
 	lib/thread-id.cc \
 	lib/thread-id.h \
+	lib/thread.cc \
+	lib/thread.h \
 	lib/topology.cc \
 	lib/topology.h \
 	lib/version.cc

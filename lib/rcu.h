@@ -5,9 +5,15 @@
 //
 // A thread is *active* or *quiescent*; one that has called nothing of this
 // header is quiescent.  What an active thread has read stays valid until it
-// quiesces.
+// quiesces.  A thread registers itself at its first call that needs it.
+//
+// Nothing here but postpone(), retire() and guard_*() may be called inside a
+// read-side guard; nothing that waits for callbacks may be called from one.
+// Both end in a diagnostic.
 #ifndef OVSTHREAD_LIB_RCU_H_
 #define OVSTHREAD_LIB_RCU_H_
+
+#include "rcu-batch.h"
 
 namespace ovsthread::rcu {
 
@@ -15,11 +21,11 @@ namespace ovsthread::rcu {
 // active then has quiesced too.  Makes the caller active.  By an active thread
 // with room in its batch a private store that is allowed inside a transaction;
 // else it may allocate.  Wait-free but for allocation.
-void postpone(void (*function)(void*), void* arg);
+void postpone(Function function, void* arg);
 
 // The same for the library's own use: leaves the caller's state as it is, so a
 // caller that is quiescent now has "quiesced" already.  Never runs a callback.
-void retire(void (*function)(void*), void* arg);
+void retire(Function function, void* arg);
 
 // Wait-free.
 bool is_quiescent();
@@ -28,7 +34,8 @@ bool is_quiescent();
 // helper thread exists, runs the callbacks that are due.  Otherwise wait-free.
 void quiesce();
 
-// As quiesce(), but never waits, so the result is always true.
+// As quiesce(), which waits for nothing, so that the result is always true.
+// Not allowed in a process without a second thread.
 bool try_quiesce();
 
 // quiesce_start() makes the caller quiescent until quiesce_end(), or any other
@@ -49,6 +56,20 @@ void barrier();
 // to eight rounds of it.  Callbacks postponed later never run.  Blocking;
 // a second call does nothing.
 void exit();
+
+// A nesting read-side guard: the thread is active at least until the matching
+// guard_unlock(), which restores the state that the outermost guard_lock()
+// found.  Wait-free, but guard_unlock() runs callbacks as quiesce() does if it
+// makes the thread quiescent.
+void guard_lock();
+void guard_unlock();
+
+// As synchronize() and barrier(), but leave the caller's state as it was.
+void synchronize_keeping_state();
+void barrier_keeping_state();
+
+// Starts the helper thread that runs callbacks from now on, unless it runs.
+void start_helper();
 
 }  // namespace ovsthread::rcu
 

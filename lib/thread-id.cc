@@ -2,6 +2,7 @@
 #include "thread-id.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
@@ -119,7 +120,8 @@ ThreadName thread_name(uint32_t id) {
 
 ThreadName thread_name() {
   if (tls_node != nullptr) return thread_name(thread_id());
-  ThreadName name;
+  ThreadName name = {"main"};
+  if (gettid() == getpid()) return name;
   if (pthread_getname_np(pthread_self(), name.text, sizeof name.text) != 0) {
     return thread_name(thread_id());
   }

@@ -41,7 +41,7 @@ struct ThreadName {
 // allocate.
 void thread_name_set(const char* name);
 
-// The calling thread's name: as set, else the kernel's.
+// The calling thread's name: as set, else "main" or the kernel's.
 ThreadName thread_name();
 
 // The name of thread ID: as set if it lives, else "thread<ID>".  Lock-free.

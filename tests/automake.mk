@@ -64,6 +64,7 @@ unit_programs = \
 	tests/unit/hmap \
 	tests/unit/mutex \
 	tests/unit/ovstest \
+	tests/unit/rcu \
 	tests/unit/rwlock \
 	tests/unit/thread-id \
 	tests/unit/topology \
@@ -106,6 +107,10 @@ tests_unit_mutex_LDADD = $(unit_ldadd)
 tests_unit_ovstest_SOURCES = tests/unit/test-ovstest.cc
 tests_unit_ovstest_CPPFLAGS = $(unit_cppflags) $(ABSL_CFLAGS)
 tests_unit_ovstest_LDADD = tests/libovstest.la $(unit_ldadd)
+
+tests_unit_rcu_SOURCES = tests/in-process.h tests/unit/test-rcu.cc
+tests_unit_rcu_CPPFLAGS = $(unit_cppflags)
+tests_unit_rcu_LDADD = $(unit_ldadd)
 
 tests_unit_rwlock_SOURCES = tests/unit/lock-testing.h tests/unit/test-rwlock.cc
 tests_unit_rwlock_CPPFLAGS = $(unit_cppflags)

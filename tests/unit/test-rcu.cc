@@ -1,0 +1,704 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RCU through the internal interface.  Each test runs in a process of its own,
+// because the first helper thread and the first ovsrcu_exit() change a process
+// for good.
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "in-process.h"
+#include "log.h"
+#include "rcu.h"
+#include "thread-id.h"
+
+namespace ovsthread {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A thread that does one thing after the other on demand.
+class Actor {
+ public:
+  Actor() : thread_([this] { loop(); }) {}
+  ~Actor() { end(); }
+  // Runs ACTION in the thread and waits for it.
+  void run(std::function<void()> action) {
+    start(std::move(action));
+    wait();
+  }
+  void start(std::function<void()> action) {
+    std::unique_lock lock(mutex_);
+    action_ = std::move(action);
+    busy_ = true;
+    changed_.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !busy_; });
+  }
+  bool is_busy() {
+    std::unique_lock lock(mutex_);
+    return busy_;
+  }
+  void end() {
+    if (!thread_.joinable()) return;
+    start(nullptr);
+    thread_.join();
+  }
+
+ private:
+  void loop() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return busy_; });
+      if (!action_) return;
+      lock.unlock();
+      action_();
+      lock.lock();
+      busy_ = false;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void()> action_;
+  bool busy_ = false;
+  std::thread thread_;
+};
+
+void count(void* aux) { ++*static_cast<std::atomic<int>*>(aux); }
+
+std::atomic<int> called;
+void count_call(void*) { ++called; }
+
+// Both without and with a helper thread.
+class Rcu : public testing::TestWithParam<bool> {
+ protected:
+  static void process(const std::function<void()>& body) {
+    in_process([&body] {
+      if (GetParam()) rcu::start_helper();
+      body();
+    });
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, Rcu, testing::Bool(), [](const auto& mode) {
+  return mode.param ? "WithHelper" : "WithoutHelper";
+});
+
+TEST_P(Rcu, CallsWithTheArgumentOnce) {
+  process([] {
+    std::atomic<int> calls{0};
+    rcu::postpone(count, &calls);
+    rcu::barrier();
+    EXPECT_EQ(calls, 1);
+    rcu::barrier();
+    EXPECT_EQ(calls, 1);
+  });
+}
+
+TEST_P(Rcu, StateOfTheThread) {
+  process([] {
+    EXPECT_TRUE(rcu::is_quiescent());
+    rcu::quiesce_start();
+    EXPECT_TRUE(rcu::is_quiescent());
+    rcu::quiesce_end();
+    EXPECT_FALSE(rcu::is_quiescent());
+    rcu::quiesce_end();
+    rcu::quiesce_start();
+    EXPECT_TRUE(rcu::is_quiescent());
+    rcu::quiesce();
+    EXPECT_FALSE(rcu::is_quiescent());
+    rcu::quiesce_start();
+    rcu::postpone(count_call, nullptr);
+    EXPECT_FALSE(rcu::is_quiescent());
+    rcu::quiesce_start();
+    rcu::barrier();
+    EXPECT_FALSE(rcu::is_quiescent());
+    rcu::quiesce_start();
+    rcu::retire(count_call, nullptr);
+    EXPECT_TRUE(rcu::is_quiescent());
+    rcu::barrier_keeping_state();
+    EXPECT_TRUE(rcu::is_quiescent());
+    rcu::synchronize_keeping_state();
+    EXPECT_TRUE(rcu::is_quiescent());
+    rcu::quiesce_end();
+    rcu::retire(count_call, nullptr);
+    rcu::barrier_keeping_state();
+    rcu::synchronize_keeping_state();
+    EXPECT_FALSE(rcu::is_quiescent());
+    EXPECT_EQ(called, 3);
+  });
+}
+
+// However many callbacks a thread posts before it unpublishes, none runs before
+// it quiesces.
+TEST_P(Rcu, FullBatchesWaitForThePosterToQuiesce) {
+  process([] {
+    Actor other;
+    for (int n : {17, 64, 65, 1000, 100000}) {
+      called = 0;
+      for (int i = 0; i < n; i++) rcu::postpone(count_call, nullptr);
+      other.run([] {
+        rcu::quiesce();
+        rcu::quiesce_start();
+        std::this_thread::sleep_for(20ms);
+        rcu::quiesce();
+        rcu::quiesce_start();
+      });
+      EXPECT_EQ(called, 0) << n;
+      rcu::quiesce();
+      rcu::barrier();
+      EXPECT_EQ(called, n);
+    }
+  });
+}
+
+// The grace period starts when the poster quiesces, not when it posts: a reader
+// that quiesced in between still holds it up.
+TEST_P(Rcu, WaitsForReadersThatWereActiveWhenThePosterQuiesced) {
+  process([] {
+    Actor reader;
+    Actor other;
+    called = 0;
+    rcu::quiesce_end();
+    reader.run([] { rcu::quiesce(); });
+    rcu::postpone(count_call, nullptr);
+    reader.run([] { rcu::quiesce(); });
+    rcu::quiesce_start();
+    other.run([] {
+      for (int i = 0; i < 10; i++) {
+        rcu::quiesce();
+        std::this_thread::sleep_for(2ms);
+      }
+      rcu::quiesce_start();
+    });
+    EXPECT_EQ(called, 0);
+    reader.run([] {
+      rcu::quiesce();
+      rcu::barrier();
+    });
+    EXPECT_EQ(called, 1);
+    reader.run([] { rcu::quiesce_start(); });
+  });
+}
+
+TEST_P(Rcu, RunsTheCallbacksOfAThreadInOrder) {
+  process([] {
+    constexpr int kThreads = 4;
+    constexpr int kCallbacks = 5000;
+    struct Poster {
+      int next = 0;
+      bool ok = true;
+    };
+    struct Call {
+      Poster* poster;
+      int number;
+    };
+    std::vector<Poster> posters(kThreads);
+    std::vector<std::thread> threads;
+    for (Poster& poster : posters) {
+      threads.emplace_back([&poster] {
+        for (int i = 0; i < kCallbacks; i++) {
+          auto post = i % 3 == 0 ? rcu::retire : rcu::postpone;
+          post(
+              [](void* aux) {
+                std::unique_ptr<Call> call(static_cast<Call*>(aux));
+                if (call->poster->next++ != call->number) {
+                  call->poster->ok = false;
+                }
+              },
+              new Call{&poster, i});
+          if (i % 97 == 0) rcu::quiesce();
+          if (i % 501 == 0) rcu::quiesce_start();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    rcu::barrier();
+    for (Poster& poster : posters) {
+      EXPECT_EQ(poster.next, kCallbacks);
+      EXPECT_TRUE(poster.ok);
+    }
+  });
+}
+
+// A thread ends with callbacks and without quiescing: they run once.
+TEST_P(Rcu, ThreadExitLosesNothing) {
+  process([] {
+    constexpr int kThreads = 50;
+    std::atomic<int> calls{0};
+    for (int i = 0; i < kThreads; i++) {
+      std::thread([&calls, i] {
+        for (int j = 0; j < i; j++) rcu::postpone(count, &calls);
+      }).join();
+    }
+    rcu::barrier();
+    EXPECT_EQ(calls, kThreads * (kThreads - 1) / 2);
+  });
+}
+
+// Destructors of thread-specific data run before and after RCU's own.
+TEST_P(Rcu, CallbacksPostedWhileAThreadEndsRun) {
+  process([] {
+    static pthread_key_t keys[8];
+    auto post = [](void* aux) {
+      rcu::postpone(count_call, nullptr);
+      long rounds = reinterpret_cast<long>(aux);
+      if (rounds > 1) {
+        for (pthread_key_t key : keys) {
+          pthread_setspecific(key, reinterpret_cast<void*>(rounds - 1));
+        }
+      }
+    };
+    called = 0;
+    for (int i = 0; i < 4; i++) pthread_key_create(&keys[i], post);
+    rcu::quiesce();
+    for (int i = 4; i < 8; i++) pthread_key_create(&keys[i], post);
+    std::thread([] {
+      rcu::postpone(count_call, nullptr);
+      for (pthread_key_t key : keys) {
+        pthread_setspecific(key, reinterpret_cast<void*>(3));
+      }
+    }).join();
+    rcu::barrier();
+    EXPECT_GE(called, 1 + 8);
+    int calls = called;
+    // No record was left behind active.
+    rcu::barrier();
+    EXPECT_EQ(called, calls);
+  });
+}
+
+TEST_P(Rcu, ACallbackPostedByACallbackRunsInALaterGracePeriod) {
+  process([] {
+    static std::atomic<int> first, second;
+    rcu::postpone(
+        [](void*) {
+          rcu::postpone([](void*) { ++second; }, nullptr);
+          ++first;
+          EXPECT_EQ(second, 0);
+        },
+        nullptr);
+    rcu::barrier();
+    EXPECT_EQ(first, 1);
+    rcu::barrier();
+    rcu::barrier();
+    EXPECT_EQ(second, 1);
+  });
+}
+
+TEST_P(Rcu, ACallbackMaySynchronizeAndQuiesce) {
+  process([] {
+    called = 0;
+    Actor other;
+    other.run([] { rcu::quiesce(); });
+    rcu::postpone(
+        [](void*) {
+          rcu::quiesce();
+          rcu::quiesce_start();
+          rcu::quiesce_end();
+          rcu::guard_lock();
+          rcu::guard_unlock();
+          rcu::synchronize();
+          ++called;
+        },
+        nullptr);
+    rcu::quiesce_start();
+    std::atomic<bool> stop{false};
+    other.start([&stop] {
+      while (!stop) rcu::quiesce();
+      rcu::quiesce_start();
+    });
+    rcu::barrier();
+    EXPECT_EQ(called, 1);
+    stop = true;
+    other.wait();
+  });
+}
+
+// The barrier covers what another thread posted before, even if that thread has
+// not quiesced since.
+TEST_P(Rcu, BarrierCoversOtherThreads) {
+  process([] {
+    called = 0;
+    Actor poster;
+    poster.run([] {
+      rcu::quiesce();
+      rcu::postpone(count_call, nullptr);
+    });
+    Actor waiter;
+    waiter.start([] { rcu::barrier(); });
+    std::this_thread::sleep_for(20ms);
+    EXPECT_TRUE(waiter.is_busy());
+    EXPECT_EQ(called, 0);
+    poster.run([] { rcu::quiesce(); });
+    // The second grace period, for what the first one brought.
+    poster.run([] { rcu::quiesce_start(); });
+    waiter.wait();
+    EXPECT_EQ(called, 1);
+  });
+}
+
+TEST_P(Rcu, SynchronizeWaitsForActiveThreadsOnly) {
+  process([] {
+    Actor quiescent, active, waiter;
+    quiescent.run([] {
+      rcu::quiesce();
+      rcu::quiesce_start();
+    });
+    active.run([] { rcu::quiesce(); });
+    waiter.start([] {
+      rcu::synchronize();
+      EXPECT_FALSE(rcu::is_quiescent());
+    });
+    std::this_thread::sleep_for(20ms);
+    EXPECT_TRUE(waiter.is_busy());
+    active.run([] { rcu::quiesce(); });
+    waiter.wait();
+    waiter.run([] { rcu::quiesce_start(); });
+    active.run([] { rcu::quiesce_start(); });
+    rcu::synchronize();
+  });
+}
+
+TEST(RcuAlone, RunsCallbacksBeforeQuiesceReturns) {
+  in_process([] {
+    called = 0;
+    rcu::postpone(count_call, nullptr);
+    rcu::synchronize();
+    EXPECT_EQ(called, 0);
+    rcu::quiesce();
+    EXPECT_EQ(called, 1);
+    rcu::postpone(count_call, nullptr);
+    rcu::quiesce_start();
+    EXPECT_EQ(called, 2);
+    // Nothing changes the state of a thread that is alone.
+    rcu::synchronize();
+    EXPECT_TRUE(rcu::is_quiescent());
+    rcu::retire(count_call, nullptr);
+    EXPECT_EQ(called, 2);
+    rcu::quiesce();
+    EXPECT_EQ(called, 3);
+  });
+}
+
+// A thread that pthread_create() made counts as much as any other.
+TEST(RcuAlone, IsNotAloneBesideARegisteredRawThread) {
+  in_process([] {
+    called = 0;
+    Actor other;
+    other.run([] { rcu::quiesce(); });
+    rcu::postpone(count_call, nullptr);
+    rcu::quiesce();
+    EXPECT_EQ(called, 0);
+    EXPECT_TRUE(rcu::try_quiesce());
+    EXPECT_EQ(called, 0);
+    other.run([] { rcu::quiesce_start(); });
+    EXPECT_EQ(called, 1);
+  });
+}
+
+TEST(RcuHelper, RunsCallbacksByItself) {
+  in_process([] {
+    rcu::start_helper();
+    for (int i = 1; i < 200; i++) {
+      rcu::postpone(
+          [](void*) {
+            EXPECT_EQ(thread_name().text, "urcu" + std::to_string(thread_id()));
+            EXPECT_FALSE(rcu::is_quiescent());
+            ++called;
+          },
+          nullptr);
+      rcu::quiesce();
+      while (called < i) {
+        rcu::quiesce();
+        std::this_thread::yield();
+      }
+    }
+  });
+}
+
+TEST_P(Rcu, GuardKeepsTheThreadActiveAndNests) {
+  process([] {
+    called = 0;
+    Actor reader, waiter;
+    reader.run([] {
+      rcu::guard_lock();
+      rcu::guard_lock();
+      EXPECT_FALSE(rcu::is_quiescent());
+      rcu::guard_unlock();
+      EXPECT_FALSE(rcu::is_quiescent());
+    });
+    waiter.start([] {
+      rcu::synchronize();
+      rcu::quiesce_start();
+    });
+    std::this_thread::sleep_for(20ms);
+    EXPECT_TRUE(waiter.is_busy());
+    reader.run([] {
+      rcu::guard_unlock();
+      EXPECT_TRUE(rcu::is_quiescent());
+    });
+    waiter.wait();
+    // A thread that was active stays so.
+    rcu::quiesce_end();
+    rcu::guard_lock();
+    rcu::postpone(count_call, nullptr);
+    rcu::guard_unlock();
+    EXPECT_FALSE(rcu::is_quiescent());
+    EXPECT_EQ(called, 0);
+    rcu::barrier();
+    EXPECT_EQ(called, 1);
+    // One that was quiescent hands over what it posted inside.
+    rcu::quiesce_start();
+    rcu::guard_lock();
+    rcu::postpone(count_call, nullptr);
+    rcu::guard_unlock();
+    EXPECT_TRUE(rcu::is_quiescent());
+    rcu::barrier_keeping_state();
+    EXPECT_EQ(called, 2);
+    // One that becomes active inside stays so.
+    rcu::guard_lock();
+    rcu::quiesce_end();
+    rcu::guard_unlock();
+    EXPECT_FALSE(rcu::is_quiescent());
+  });
+}
+
+TEST_P(Rcu, ExitRunsEverythingAndIsIdempotent) {
+  process([] {
+    std::thread([] { rcu::postpone(count_call, nullptr); }).join();
+    Actor other;
+    other.run([] {
+      rcu::postpone(count_call, nullptr);
+      rcu::quiesce_start();
+    });
+    // Each one posts the next: seven of them are within the eight rounds.
+    static void (*again)(void*) = [](void* aux) {
+      ++called;
+      long left = reinterpret_cast<long>(aux);
+      if (left > 1) rcu::postpone(again, reinterpret_cast<void*>(left - 1));
+    };
+    rcu::postpone(again, reinterpret_cast<void*>(7));
+    rcu::exit();
+    EXPECT_EQ(called, 2 + 7);
+    rcu::postpone(count_call, nullptr);
+    rcu::exit();
+    rcu::quiesce();
+    rcu::quiesce_start();
+    rcu::barrier();
+    EXPECT_EQ(called, 2 + 7);
+  });
+}
+
+TEST(RcuExit, EndsThoughACallbackAlwaysPostsAnother) {
+  in_process([] {
+    static void (*again)(void*) = [](void*) {
+      ++called;
+      rcu::postpone(again, nullptr);
+    };
+    rcu::postpone(again, nullptr);
+    rcu::exit();
+    EXPECT_EQ(called, 8);
+  });
+}
+
+TEST(RcuExit, MayBeTheFirstCall) {
+  in_process([] {
+    rcu::exit();
+    rcu::exit();
+  });
+}
+
+// The status of a child of fork that runs BODY.
+int status_of_child(const std::function<void()>& body) {
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    body();
+    _exit(testing::Test::HasFailure());
+  }
+  int status;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+// A child of a process with threads drops the other threads' records and adopts
+// what they posted.
+TEST_P(Rcu, ForkAdoptsTheCallbacksOfOtherThreads) {
+  process([] {
+    called = 0;
+    Actor handed_over, posted, reader;
+    reader.run([] { rcu::guard_lock(); });
+    handed_over.run([] {
+      rcu::postpone(count_call, nullptr);
+      rcu::quiesce();
+    });
+    posted.run([] {
+      for (int i = 0; i < 100; i++) rcu::postpone(count_call, nullptr);
+    });
+    rcu::postpone(count_call, nullptr);
+    EXPECT_EQ(status_of_child([] {
+                rcu::quiesce();
+                EXPECT_EQ(called, 102);
+                rcu::start_helper();
+                rcu::postpone(count_call, nullptr);
+                rcu::barrier();
+                EXPECT_EQ(called, 103);
+                rcu::exit();
+              }),
+              0);
+    EXPECT_EQ(called, 0);
+    reader.run([] { rcu::guard_unlock(); });
+    posted.run([] { rcu::quiesce_start(); });
+    handed_over.run([] { rcu::quiesce_start(); });
+    rcu::barrier();
+    EXPECT_EQ(called, 102);
+  });
+}
+
+// Forking at any moment of other threads' RCU calls leaves a usable child.
+TEST_P(Rcu, ForkAtAnyMoment) {
+  process([] {
+    constexpr int kMaxBacklog = 5000;
+    static std::atomic<int> posted;
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; i++) {
+      threads.emplace_back([&stop, i] {
+        for (int j = 0; !stop; j++) {
+          rcu::postpone(count_call, nullptr);
+          posted++;
+          if (j % (1 << (4 * i)) == 0) rcu::quiesce();
+          while (posted - called > kMaxBacklog && !stop) {
+            rcu::quiesce();
+            std::this_thread::yield();
+          }
+        }
+      });
+    }
+    for (int i = 0; i < 100; i++) {
+      EXPECT_EQ(status_of_child([] {
+                  rcu::barrier();
+                  int calls = called;
+                  rcu::postpone(count_call, nullptr);
+                  rcu::barrier();
+                  EXPECT_EQ(called, calls + 1);
+                }),
+                0);
+    }
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+  });
+}
+
+// Misuse.
+
+TEST_P(Rcu, BarrierInsideACallbackIsDiagnosed) {
+  EXPECT_DEATH(
+      {
+        if (GetParam()) rcu::start_helper();
+        rcu::postpone([](void*) { rcu::barrier(); }, nullptr);
+        rcu::barrier();
+      },
+      "barrier called from an RCU callback by thread");
+}
+
+TEST_P(Rcu, ExitInsideACallbackIsDiagnosed) {
+  EXPECT_DEATH(
+      {
+        if (GetParam()) rcu::start_helper();
+        rcu::postpone([](void*) { rcu::exit(); }, nullptr);
+        rcu::barrier();
+      },
+      "ovsrcu_exit called from an RCU callback by thread");
+}
+
+TEST(RcuMisuse, ThreadExitInsideACallbackIsDiagnosed) {
+  EXPECT_DEATH(
+      {
+        pthread_t thread;
+        pthread_create(
+            &thread, nullptr,
+            [](void*) -> void* {
+              rcu::postpone([](void*) { pthread_exit(nullptr); }, nullptr);
+              rcu::quiesce();
+              return nullptr;
+            },
+            nullptr);
+        pthread_join(thread, nullptr);
+      },
+      "thread .* ended inside an RCU callback");
+}
+
+TEST(RcuMisuse, QuiescingInsideAGuardIsDiagnosed) {
+  rcu::guard_lock();
+  EXPECT_DEATH(rcu::quiesce(),
+               "ovsrcu_quiesce called inside a read-side guard by thread main");
+  EXPECT_DEATH(rcu::quiesce_start(),
+               "ovsrcu_quiesce_start called inside a read-side guard");
+  EXPECT_DEATH(rcu::barrier(), "barrier called inside a read-side guard");
+  EXPECT_DEATH(rcu::synchronize_keeping_state(),
+               "synchronize called inside a read-side guard");
+  EXPECT_DEATH(rcu::exit(), "ovsrcu_exit called inside a read-side guard");
+  rcu::guard_unlock();
+}
+
+TEST(RcuMisuse, UnlockingAGuardNotHeldIsDiagnosed) {
+  EXPECT_DEATH(rcu::guard_unlock(),
+               "read-side guard unlocked by thread main, which does not hold");
+}
+
+TEST(RcuMisuse, TryQuiesceAloneIsDiagnosed) {
+  EXPECT_DEATH(rcu::try_quiesce(),
+               "ovsrcu_try_quiesce called in a single-threaded process");
+}
+
+TEST(RcuStall, NamesTheThreadThatDoesNotQuiesce) {
+  in_process([] {
+    static std::string messages;
+    ovsthread_set_log_handler(
+        [](ovsthread_log_level, const char* message, void*) {
+          messages += message;
+          messages += '\n';
+        },
+        nullptr);
+    Actor stalled, waiter;
+    stalled.run([] {
+      thread_name_set("sleepy7");
+      rcu::quiesce();
+    });
+    waiter.start([] { rcu::synchronize(); });
+    std::this_thread::sleep_for(2500ms);
+    stalled.run([] { rcu::quiesce(); });
+    waiter.wait();
+    int first = 0, second = 0;
+    EXPECT_EQ(sscanf(messages.c_str(),
+                     "blocked %d ms waiting for sleepy7 to quiesce\n"
+                     "blocked %d ms waiting for sleepy7 to quiesce\n",
+                     &first, &second),
+              2)
+        << messages;
+    EXPECT_GE(first, 1000);
+    EXPECT_GE(second, 2000);
+    waiter.run([] { rcu::quiesce_start(); });
+    stalled.run([] { rcu::quiesce_start(); });
+  });
+}
+
+}  // namespace
+}  // namespace ovsthread
