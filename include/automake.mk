@@ -5,6 +5,8 @@ ovsthread_HEADERS = \
 	include/ovsthread/annotations.h \
 	include/ovsthread/cache-line.h \
 	include/ovsthread/elision.h \
+	include/ovsthread/hash.h \
+	include/ovsthread/hmap-core.h \
 	include/ovsthread/hmap.h \
 	include/ovsthread/log.h \
 	include/ovsthread/mutex.h \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What of hmap is not inline: resizing, striped counts, and rare queries.  The
-// design is told in ovsthread/hmap.h and hmap-stripes.h.
+// design is told in ovsthread/hmap-core.h and hmap-stripes.h.
 #include <limits.h>
-#include <ovsthread/hmap.h>
+#include <ovsthread/hmap-core.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>

@@ -55,11 +55,15 @@ tests_ovstest_SOURCES = \
 	tests/ovstest.cc \
 	tests/test-hmap.cc
 
+TESTS += tests/compat/compile.sh
+dist_check_SCRIPTS += tests/compat/compile.sh
+
 # One line a program here, and three below.
 unit_programs = \
 	tests/unit/bench \
 	tests/unit/elision-policy \
 	tests/unit/guards \
+	tests/unit/hash \
 	tests/unit/held-locks \
 	tests/unit/hmap \
 	tests/unit/mutex \
@@ -90,6 +94,10 @@ tests_unit_guards_LDADD = $(unit_ldadd)
 tests_unit_held_locks_SOURCES = tests/unit/test-held-locks.cc
 tests_unit_held_locks_CPPFLAGS = $(unit_cppflags)
 tests_unit_held_locks_LDADD = $(unit_ldadd)
+
+tests_unit_hash_SOURCES = tests/unit/test-hash.cc
+tests_unit_hash_CPPFLAGS = $(unit_cppflags)
+tests_unit_hash_LDADD = $(unit_ldadd)
 
 tests_unit_hmap_SOURCES = \
 	tests/compat/hmap-loops-cxx.cc \

@@ -3,6 +3,7 @@
 // What hmap does for one thread.  test-hmap-stripes.cc tells how several share
 // a large one.
 #include <gtest/gtest.h>
+#include <ovsthread/hmap.h>
 #include <stdlib.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Open vSwitch's hmap: the functions of ovsthread/hmap.h, and loops.
+ * Open vSwitch's hmap: the functions of ovsthread/hmap-core.h, and loops.
  *
  * Common to the loops: each is one for statement.  NODE is the name of a
  * pointer variable; its type has the node as its MEMBER.  NODE is assigned
@@ -11,7 +11,7 @@
 #ifndef HMAP_H
 #define HMAP_H 1
 
-#include <ovsthread/hmap.h>
+#include <ovsthread/hmap-core.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
