@@ -14,6 +14,8 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/elision-policy.h \
 	lib/elision-rtm.cc \
 	lib/elision-rtm.h \
+	lib/elision-veto.cc \
+	lib/elision-veto.h \
 	lib/elision.cc \
 	lib/elision.h \
 	lib/futex.h \

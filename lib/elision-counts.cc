@@ -58,6 +58,7 @@ Counts* register_counts() {
   while (block != nullptr && block->in_use) block = block->next;
   if (block != nullptr) {
     block->in_use = true;
+    block->vetoes = {};
   } else if ((block = new (std::nothrow) Counts) != nullptr) {
     block->next = registry;
     registry = block;

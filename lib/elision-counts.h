@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counters of what elision did, one block per thread.
+// Counters of what elision did, and what it taught: one block per thread.
 //
 // A thread writes its own block only, outside transactions; readers add up all
 // blocks.  A block outlives its thread and goes to a later one with its counts,
@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "atomics.h"
+#include "elision-veto.h"
 
 namespace ovsthread::elision {
 
@@ -33,6 +34,7 @@ struct alignas(OVSTHREAD_CACHE_LINE_SIZE) Counts {
   Counter elided;
   Counter started;
   Counter aborts[OVS_N_ABORTS];
+  Vetoes vetoes;           // the owner's alone
   Counts* next = nullptr;  // in the list of all blocks
   bool in_use = true;      // under the registry's lock
 };

@@ -195,7 +195,9 @@ class Engine {
         A::relax();
         continue;
       }
-      if (!should_elide(Process::mode(), now) || thread.held.full()) {
+      if (thread.held.full() ||
+          !should_elide(Process::mode(), now,
+                        counts.vetoes.forbid(&word, where))) {
         return Acquired::kFallback;
       }
       counts.started.increment();
@@ -216,6 +218,7 @@ class Engine {
       counts.aborts[cause].increment();
       Next next = after_abort(attempts, cause, spread(counts));
       if (!next.retry) {
+        counts.vetoes.aborted(&word, where, cause);
         if (cause == OVS_ABORT_SAFE_POINT) thread.suspended_by = &word;
         return Acquired::kFallback;
       }

@@ -90,11 +90,12 @@ constexpr Next after_abort(Attempts& attempts, ovs_elision_abort cause,
   }
 }
 
-// Whether an acquisition that finds WORD should try a transaction.
-constexpr bool should_elide(ovs_elision_mode mode, uint32_t word) {
-  // The word's mode bit has no say yet: elide where transactions are live.
-  (void)word;
-  return mode != OVS_ELISION_OFF;
+// Whether an acquisition that finds WORD should try a transaction; VETOED: the
+// thread has learned that it is no use there (elision-veto.h).  The word's mode
+// bit has no say yet: locks elide wherever transactions are live.
+constexpr bool should_elide(ovs_elision_mode mode, uint32_t /* word */,
+                            bool vetoed) {
+  return mode == OVS_ELISION_ALWAYS || (mode == OVS_ELISION_AUTO && !vetoed);
 }
 
 }  // namespace ovsthread::elision

@@ -61,7 +61,9 @@ dist_check_SCRIPTS += tests/compat/compile.sh
 # One line a program here, and three below.
 unit_programs = \
 	tests/unit/bench \
+	tests/unit/elision \
 	tests/unit/elision-policy \
+	tests/unit/elision-veto \
 	tests/unit/guards \
 	tests/unit/hash \
 	tests/unit/held-locks \
@@ -83,9 +85,17 @@ tests_unit_bench_SOURCES = \
 tests_unit_bench_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/bench
 tests_unit_bench_LDADD = $(unit_ldadd)
 
+tests_unit_elision_SOURCES = tests/unit/lock-testing.h tests/unit/test-elision.cc
+tests_unit_elision_CPPFLAGS = $(unit_cppflags)
+tests_unit_elision_LDADD = $(unit_ldadd)
+
 tests_unit_elision_policy_SOURCES = tests/unit/test-elision-policy.cc
 tests_unit_elision_policy_CPPFLAGS = $(unit_cppflags)
 tests_unit_elision_policy_LDADD = $(unit_ldadd)
+
+tests_unit_elision_veto_SOURCES = tests/unit/test-elision-veto.cc
+tests_unit_elision_veto_CPPFLAGS = $(unit_cppflags)
+tests_unit_elision_veto_LDADD = $(unit_ldadd)
 
 tests_unit_guards_SOURCES = tests/unit/lock-testing.h tests/unit/test-guards.cc
 tests_unit_guards_CPPFLAGS = $(unit_cppflags)

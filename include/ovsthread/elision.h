@@ -44,7 +44,9 @@ struct ovs_elision_status {
 
 /* Counts of one process since its start or the last reset. */
 struct ovs_elision_counts {
-  uint64_t acquisitions; /* Outermost acquisitions while elision was active. */
+  uint64_t acquisitions; /* Outermost acquisitions while elision was active:
+                          * those not inside an elided section, nor inside one
+                          * that a safe point made start again for real. */
   uint64_t elided;       /* Those of them that committed as a transaction. */
   uint64_t started;      /* Transactions started. */
   uint64_t aborts[OVS_N_ABORTS];
@@ -58,7 +60,9 @@ struct ovs_elision_counts {
 OVSTHREAD_API int ovs_elision_set_mode(enum ovs_elision_mode mode);
 OVSTHREAD_API enum ovs_elision_mode ovs_elision_get_mode(void);
 
-/* Progress: wait-free after the first call, which runs trial transactions. */
+/* Trial transactions run once, when the mode first is not OFF: normally before
+ * main().  Where none has run, AVAILABLE is what the CPU says of itself.
+ * Progress: wait-free. */
 OVSTHREAD_API void ovs_elision_get_status(struct ovs_elision_status *status);
 
 /* Adds up the counts of all threads, ended ones included.  Exact when no thread

@@ -80,11 +80,13 @@ TEST(ElisionPolicy, TimeSpentWaitingForTheLockCountsAgainstTheBusyBound) {
   EXPECT_FALSE(after_abort(attempts, OVS_ABORT_BUSY, 0).retry);
 }
 
-TEST(ElisionPolicy, ElidesUnlessOff) {
+TEST(ElisionPolicy, ElidesUnlessOffOrVetoed) {
   for (uint32_t word : {1u, 9u}) {
-    EXPECT_FALSE(should_elide(OVS_ELISION_OFF, word));
-    EXPECT_TRUE(should_elide(OVS_ELISION_AUTO, word));
-    EXPECT_TRUE(should_elide(OVS_ELISION_ALWAYS, word));
+    for (bool vetoed : {false, true}) {
+      EXPECT_FALSE(should_elide(OVS_ELISION_OFF, word, vetoed));
+      EXPECT_EQ(should_elide(OVS_ELISION_AUTO, word, vetoed), !vetoed);
+      EXPECT_TRUE(should_elide(OVS_ELISION_ALWAYS, word, vetoed));
+    }
   }
 }
 
