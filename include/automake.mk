@@ -4,6 +4,7 @@ ovsthreaddir = $(includedir)/ovsthread
 ovsthread_HEADERS = \
 	include/ovsthread/annotations.h \
 	include/ovsthread/cache-line.h \
+	include/ovsthread/cmap.h \
 	include/ovsthread/elision.h \
 	include/ovsthread/hash.h \
 	include/ovsthread/hmap-core.h \
@@ -16,6 +17,7 @@ nodist_ovsthread_HEADERS = include/ovsthread/version.h
 
 compatdir = $(includedir)/ovsthread/compat
 compat_HEADERS = \
+	include/ovsthread/compat/cmap.h \
 	include/ovsthread/compat/ovsthread-helpers.h \
 	include/ovsthread/compat/ovsthread-rwlock.h
 

@@ -6,6 +6,17 @@ lib_libovsthread_core_la_CXXFLAGS = $(AM_CXXFLAGS) $(HWLOC_CFLAGS) -fvisibility=
 lib_libovsthread_core_la_LIBADD = $(HWLOC_LIBS)
 lib_libovsthread_core_la_SOURCES = \
 	lib/atomics.h \
+	lib/cmap-batch.h \
+	lib/cmap-bin.h \
+	lib/cmap-core.h \
+	lib/cmap-count.h \
+	lib/cmap-cursor.h \
+	lib/cmap-migrate.h \
+	lib/cmap-platform.cc \
+	lib/cmap-platform.h \
+	lib/cmap-position.h \
+	lib/cmap-table.h \
+	lib/cmap.cc \
 	lib/compat-locks.cc \
 	lib/elision-counts.cc \
 	lib/elision-counts.h \

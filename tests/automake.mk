@@ -61,6 +61,7 @@ dist_check_SCRIPTS += tests/compat/compile.sh
 # One line a program here, and three below.
 unit_programs = \
 	tests/unit/bench \
+	tests/unit/cmap \
 	tests/unit/elision \
 	tests/unit/elision-policy \
 	tests/unit/elision-veto \
@@ -84,6 +85,12 @@ tests_unit_bench_SOURCES = \
 	tests/unit/test-bench.cc
 tests_unit_bench_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/bench
 tests_unit_bench_LDADD = $(unit_ldadd)
+
+tests_unit_cmap_SOURCES = \
+	tests/unit/cmap-test.h \
+	tests/unit/test-cmap.cc
+tests_unit_cmap_CPPFLAGS = $(unit_cppflags)
+tests_unit_cmap_LDADD = $(unit_ldadd)
 
 tests_unit_elision_SOURCES = tests/unit/lock-testing.h tests/unit/test-elision.cc
 tests_unit_elision_CPPFLAGS = $(unit_cppflags)

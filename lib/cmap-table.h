@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tables: the bins of a cmap at one size, and where in them a hash lives.
+//
+// A caller's hash is mixed with the map's random key by a bijection: equal
+// mixed hashes are equal hashes.  Its upper bits, which depend on every input
+// bit, are the place: bin i of 2^k bins holds the hashes whose top k bits are
+// i, an interval.  So a table twice as big splits a bin into two neighbours,
+// one half as big merges two, and iteration can think in intervals of hashes,
+// whatever the tables do.
+//
+// The tag is a window of 16 bits that starts, counted from the top, at the
+// number of index bits rounded down to a multiple of 8.  Hence the bit that
+// decides between the two halves of a split bin is in the tag, and only the
+// migration that moves the window, one in eight, needs to touch the nodes; and
+// at least 9 bits of the tag tell the nodes of a bin apart.
+//
+// A map's tables are a chain, the root and at most one successor, `next`, into
+// which the root's bins migrate.  A table's next is set once and stays.
+#ifndef OVSTHREAD_LIB_CMAP_TABLE_H_
+#define OVSTHREAD_LIB_CMAP_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cmap-bin.h"
+#include "cmap-count.h"
+
+namespace ovsthread::cmap_core {
+
+// A bijection for each KEY.  The first product carries every bit of the hash
+// into the upper half, the shift brings that down, the second product carries
+// it up again.
+inline uint64_t mix(uint64_t hash, uint64_t key) {
+  uint64_t x = (hash ^ key) * 0xd6e8feb86659fd93;
+  x ^= x >> 32;
+  return x * 0xbea225f9eb34556d;
+}
+
+template <class P>
+struct Table {
+  using A = typename P::Atomics;
+  template <class T>
+  using Var = typename A::template Var<T>;
+
+  // What a lookup needs, constant but for `next`.
+  Var<Bin<P>*> bins;
+  Var<uint64_t> key;
+  Var<unsigned> bits;       // log2 of the number of bins, at least 1.
+  Var<unsigned> shift;      // From a hash to its bin.
+  Var<unsigned> tag_shift;  // From a hash to its tag.
+  typename A::template Atomic<Table*> next;
+  Var<Counts<P>*> counts;
+  Var<size_t> unreleased;  // Bins whose memory is not released yet.
+
+  // What migration into `next` writes: chunks claimed, bins moved.
+  alignas(P::kLineSize) typename A::template Atomic<size_t> claimed;
+  typename A::template Atomic<size_t> moved;
+
+  size_t n_bins() const { return size_t{1} << bits; }
+  size_t index(uint64_t hash) const { return hash >> shift; }
+  uint64_t tag(uint64_t hash) const { return hash >> tag_shift & 0xffff; }
+  Bin<P>& bin(uint64_t hash) const { return bins[index(hash)]; }
+  // The last hash that shares a bin with HASH.
+  uint64_t last_in_bin(uint64_t hash) const {
+    return hash | ((uint64_t{1} << shift) - 1);
+  }
+
+  // The next table for someone who has seen a moved bin in this one.
+  Table* successor() const {
+    // Relaxed: who marked the bin moved had acquired it, and we that mark.
+    return next.load(kRelaxed);
+  }
+
+  // Returns null without memory.
+  static Table* create(unsigned bits, uint64_t key, Counts<P>* counts) {
+    Table* table = P::template create<Table>(1);
+    if (!table) return nullptr;
+    Bin<P>* bins = P::template create<Bin<P>>(size_t{1} << bits);
+    if (!bins) {
+      P::destroy(table, 1);
+      return nullptr;
+    }
+    table->bins = bins;
+    table->key = key;
+    table->bits = bits;
+    table->shift = 64 - bits;
+    table->tag_shift = kPointerBits - bits / 8 * 8;
+    table->counts = counts;
+    table->unreleased = size_t{1} << bits;
+    return table;
+  }
+
+  // Frees a table that no reader can hold any more, and the overflow lines that
+  // did not move; never looks at a node.  A callback of RCU: it does a bounded
+  // piece, from the end, and comes again for the rest.
+  static void release(void* table_) {
+    Table* table = static_cast<Table*>(table_);
+    size_t end = table->unreleased;
+    size_t begin = end > P::kReleaseBins ? end - P::kReleaseBins : 0;
+    for (size_t i = begin; i < end; i++) {
+      // Relaxed: the grace period orders it.
+      uint64_t header = table->bins[i].header.load(kRelaxed);
+      if (header & kMoved) continue;
+      while (Bin<P>* line = overflow_of<P>(header)) {
+        header = line->header.load(kRelaxed);
+        P::destroy_line(line);
+      }
+    }
+    P::destroy(&table->bins[begin], end - begin);
+    table->unreleased = begin;
+    if (begin) {
+      P::retire(release, table);
+    } else {
+      P::destroy(table, 1);
+    }
+  }
+};
+
+// Finds the chain of the mixed hash HASH, starting at TABLE.
+template <class P>
+inline Node<P>* find(const Table<P>* table, uint64_t hash) {
+  for (;;) {
+    const Bin<P>* line = &table->bin(hash);
+    uint64_t header = load_header(*line);
+    if (__builtin_expect(header & kMoved, 0)) {
+      table = table->successor();
+      continue;
+    }
+    uint64_t tag = table->tag(hash);
+    unsigned slot;
+    for (;;) {
+      Node<P>* node = search_line(*line, tag, hash, &slot);
+      if (__builtin_expect(node != nullptr, 1)) return node;
+      line = overflow_of<P>(header);
+      if (__builtin_expect(!line, 1)) return nullptr;
+      header = load_header(*line);
+    }
+  }
+}
+
+}  // namespace ovsthread::cmap_core
+
+#endif  // OVSTHREAD_LIB_CMAP_TABLE_H_
