@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the workloads of benchmarks and checks have in common: the hash of a
-// key, random orders of visit, and memory of a chosen page size.
+// What the workloads of benchmarks and checks have in common: random orders of
+// visit, and memory of a chosen page size.
 #ifndef OVSTHREAD_BENCH_WORKLOAD_H_
 #define OVSTHREAD_BENCH_WORKLOAD_H_
 
@@ -18,16 +18,6 @@
 #include <vector>
 
 namespace bench {
-
-// A bijection on 32 bits each of whose output bits depends on all input bits
-// (the finalizer of MurmurHash3): different keys have different hashes.
-inline uint32_t hash_of(uint32_t key) {
-  key ^= key >> 16;
-  key *= 0x85ebca6b;
-  key ^= key >> 13;
-  key *= 0xc2b2ae35;
-  return key ^ key >> 16;
-}
 
 // The numbers 0 ... n - 1 in an order that SEED and STREAM decide.
 inline std::vector<uint32_t> permutation(uint32_t n, uint64_t seed,

@@ -47,12 +47,12 @@ bin_PROGRAMS += tests/ovstest
 tests_ovstest_CPPFLAGS = $(AM_CPPFLAGS) $(ABSL_CFLAGS) -I$(top_srcdir)/bench
 tests_ovstest_LDADD = tests/libovstest.la lib/libovsthread.la
 tests_ovstest_SOURCES = \
-	bench/workload.h \
 	tests/ovstest-commands.h \
 	tests/ovstest-elision.cc \
 	tests/ovstest-require.h \
 	tests/ovstest-words.h \
 	tests/ovstest.cc \
+	tests/test-cmap-check.cc \
 	tests/test-hmap.cc
 
 TESTS += tests/compat/compile.sh

@@ -11,6 +11,7 @@
 namespace ovstest {
 
 absl::Status elision(Words words);
+absl::Status test_cmap_check(Words words);
 absl::Status test_hmap(Words words);
 
 }  // namespace ovstest

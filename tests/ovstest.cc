@@ -27,6 +27,8 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
+    {"test-cmap check", "Checks cmap, through its C and its C++ face.",
+     test_cmap_check},
     {"test-hmap", "Checks hmap.", test_hmap},
     {"elision", "Says why locks are elided here, or why not.", elision},
 };

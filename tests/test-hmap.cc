@@ -16,7 +16,7 @@
 #include "ovstest-command-line.h"
 #include "ovstest-commands.h"
 #include "ovstest-require.h"
-#include "workload.h"
+#include "ovsthread/hash.h"
 
 namespace ovstest {
 namespace {
@@ -30,7 +30,7 @@ using Values = std::vector<int>;
 using Hash = size_t (*)(int value);
 
 size_t identity_hash(int value) { return value; }
-size_t scattering_hash(int value) { return bench::hash_of(value); }
+size_t scattering_hash(int value) { return ovsthread::hash_u32(value); }
 size_t constant_hash(int) { return 123; }
 
 // Checks each way to look into MAP against EXPECTED, which is in any order.
