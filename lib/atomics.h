@@ -22,8 +22,8 @@
 //
 // The model replaces the order of one chosen number by relaxed, and a test
 // shows that a search then finds a failure: an order that nobody misses is not
-// needed.  tests/lint-pairs checks that each number has its partner.  A relaxed
-// load of shared data says why relaxed is enough.
+// needed.  tests/lint/pairs.pl checks that each number has its partner.  A
+// relaxed load of shared data says why relaxed is enough.
 #ifndef OVSTHREAD_LIB_ATOMICS_H_
 #define OVSTHREAD_LIB_ATOMICS_H_
 

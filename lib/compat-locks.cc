@@ -84,8 +84,7 @@ bool ovsthread_once_start__(ovsthread_once* once)
 void ovsthread_once_done(ovsthread_once* once) OVS_NO_THREAD_SAFETY_ANALYSIS {
   const char* where = ovsthread::site_in_code(__builtin_return_address(0));
   ovsthread::mutex_assert_held(core(&once->mutex), where);
-  // Publishes what the initialisation wrote; pairs with the acquire load in
-  // ovsthread_once_start().
+  // (1) publishes what the initialisation wrote; pairs with (30) of thread.
   __atomic_store_n(&once->done, true, __ATOMIC_RELEASE);
   ovs_mutex_unlock_at(&once->mutex, where);
 }

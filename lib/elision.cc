@@ -79,7 +79,8 @@ __attribute__((constructor)) void initialise() {
                 setting);
   }
   if (ovs_elision_set_mode(mode) != 0) {
-    log_message(OVSTHREAD_LOG_WARN, "OVSTHREAD_ELISION=always: locks are taken for real: %s",
+    log_message(OVSTHREAD_LOG_WARN,
+                "OVSTHREAD_ELISION=always: locks are taken for real: %s",
                 find_obstacle());
     ovs_elision_set_mode(OVS_ELISION_AUTO);
   }

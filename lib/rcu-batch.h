@@ -92,8 +92,8 @@ class Batch {
     for (Block* block = first_; block != nullptr;) {
       // Relaxed: the owner's own store.
       Block* next = block->next.load(kRelaxed);
-      // (1) the entries of the block; pairs with (2).
-      block->target.store(target, A::release(1));
+      // (22) the entries of the block; pairs with (23).
+      block->target.store(target, A::release(22));
       block = next;
     }
     append(fresh);
@@ -116,12 +116,12 @@ class Batch {
   uint64_t due() {
     for (;;) {
       Block* block = oldest_;
-      // (2) the entries of the block; pairs with (1).
-      uint64_t target = block->target.load(A::acquire(2));
+      // (23) the entries of the block; pairs with (22).
+      uint64_t target = block->target.load(A::acquire(23));
       if (target == 0) return 0;
       if (block->done < block->used) return target;
-      // (4) the block behind is complete; pairs with (3).
-      Block* next = block->next.load(A::acquire(4));
+      // (25) the block behind is complete; pairs with (24).
+      Block* next = block->next.load(A::acquire(25));
       if (next == nullptr) return 0;
       oldest_ = next;
       free_block(block);
@@ -184,8 +184,8 @@ class Batch {
 
   void append(Block* block) {
     Block* last = last_;
-    // (3) the new block is complete; pairs with (4).
-    last->next.store(block, A::release(3));
+    // (24) the new block is complete; pairs with (25).
+    last->next.store(block, A::release(24));
     last_ = block;
   }
 

@@ -116,7 +116,8 @@ class Core {
     // Relaxed: (3) puts what follows behind the advance that is read here, and
     // an older epoch only delays.
     record.seen.store(epoch_.load(kRelaxed), kRelaxed);
-    // (3) before the thread's first read of shared data; pairs with (5), (8).
+    // (3) before the thread's first read of shared data; pairs with (1), (5),
+    // (8).
     A::fence(A::seq_cst(3));
     record.active = true;
   }
@@ -271,7 +272,7 @@ class Core {
     // (2) what the thread read, and the hand-over; pairs with (17).
     record.seen.store(seen, A::release(2));
     // (4) before the thread's next read of shared data, and before the looks
-    // for sleepers; pairs with (5), (6), (7), (8).
+    // for sleepers; pairs with (1), (5), (6), (7), (8).
     A::fence(A::seq_cst(4));
     bool wake = false;
     // Relaxed, here and below: (4) puts the loads behind the stores above.
@@ -296,8 +297,8 @@ class Core {
 
   // A record that holds up grace period TARGET, or null.
   const Record* lagging(uint64_t target) const {
-    // (8) behind the advance to TARGET, and behind watch(); pairs with (3),
-    // (4).
+    // (8) behind the advance to TARGET, and behind watch(); pairs with (1),
+    // (3), (4).
     A::fence(A::seq_cst(8));
     // (9) pairs with (10).
     for (const Record* record = records_.load(A::acquire(9)); record != nullptr;

@@ -1,10 +1,12 @@
 # Every test prints TAP and is read by automake's driver, which counts, skips
 # and reports each line apart.  A compiled program has no suffix, a script has
-# the suffix .sh.  tests/run-test runs the programs of tests/unit/ once in each
-# elision mode.
+# the suffix .sh or .pl.  tests/run-test runs the programs of tests/unit/ once in
+# each elision mode.
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+PL_LOG_DRIVER = $(LOG_DRIVER)
 SH_LOG_DRIVER = $(LOG_DRIVER)
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-test
+PL_LOG_COMPILER = perl
 SH_LOG_COMPILER = $(SHELL)
 AM_TESTS_ENVIRONMENT = \
 	srcdir='$(srcdir)' top_builddir='$(top_builddir)' AWK='$(AWK)' \
@@ -120,6 +122,7 @@ tests_unit_hmap_SOURCES = \
 	tests/compat/hmap-loops-cxx.cc \
 	tests/compat/hmap-loops.c \
 	tests/compat/loops.h \
+	tests/unit/test-hmap-face.cc \
 	tests/unit/test-hmap-stripes.cc \
 	tests/unit/test-hmap.cc
 tests_unit_hmap_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)
@@ -133,7 +136,11 @@ tests_unit_ovstest_SOURCES = tests/unit/test-ovstest.cc
 tests_unit_ovstest_CPPFLAGS = $(unit_cppflags) $(ABSL_CFLAGS)
 tests_unit_ovstest_LDADD = tests/libovstest.la $(unit_ldadd)
 
-tests_unit_rcu_SOURCES = tests/in-process.h tests/unit/test-rcu.cc
+tests_unit_rcu_SOURCES = \
+	tests/in-process.h \
+	tests/unit/rcu-testing.h \
+	tests/unit/test-rcu-misuse.cc \
+	tests/unit/test-rcu.cc
 tests_unit_rcu_CPPFLAGS = $(unit_cppflags)
 tests_unit_rcu_LDADD = $(unit_ldadd)
 
@@ -152,6 +159,21 @@ tests_unit_topology_LDADD = $(unit_ldadd)
 tests_unit_version_SOURCES = tests/unit/test-version.cc
 tests_unit_version_CPPFLAGS = $(unit_cppflags)
 tests_unit_version_LDADD = $(unit_ldadd)
+
+TESTS += tests/lint.pl
+dist_check_SCRIPTS += tests/lint.pl
+EXTRA_DIST += \
+	tests/lint/Lint.pm \
+	tests/lint/floors.cases \
+	tests/lint/floors.pl \
+	tests/lint/format.cases \
+	tests/lint/format.pl \
+	tests/lint/length.cases \
+	tests/lint/length.pl \
+	tests/lint/pairs.cases \
+	tests/lint/pairs.pl \
+	tests/lint/words.cases \
+	tests/lint/words.pl
 
 # Programs built against the installed library.
 TESTS += tests/install/install.sh

@@ -78,3 +78,11 @@ int main(int argc, char** argv) {
   listeners.Append(new TapListener);
   return RUN_ALL_TESTS();
 }
+
+// Under a sanitizer, too, an allocation that is too large fails.
+extern "C" const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+extern "C" const char* __tsan_default_options() {
+  return "allocator_may_return_null=1";
+}

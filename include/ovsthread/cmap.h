@@ -143,6 +143,7 @@ OVSTHREAD_API struct cmap_node *cmap_find_protected(const struct cmap *cmap,
                                                     uint32_t hash);
 
 static inline struct cmap_node *cmap_node_next(const struct cmap_node *node) {
+  /* (4) the node; pairs with (3). */
   return __atomic_load_n(&node->next, __ATOMIC_ACQUIRE);
 }
 

@@ -6,8 +6,8 @@
 #include <ovsthread/cmap.h>
 
 #include <algorithm>
-#include <memory>
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <set>
 #include <unordered_map>

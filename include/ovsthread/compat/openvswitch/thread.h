@@ -128,6 +128,7 @@ static inline bool ovsthread_once_start(struct ovsthread_once *once)
 
 static inline OVS_NO_THREAD_SAFETY_ANALYSIS bool ovsthread_once_start(
     struct ovsthread_once *once) {
+  /* (30) what the initialisation wrote; pairs with (1) of compat. */
   return !__atomic_load_n(&once->done, __ATOMIC_ACQUIRE) &&
          ovsthread_once_start__(once);
 }
