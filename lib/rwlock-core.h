@@ -127,9 +127,9 @@ struct RwLockCore {
       if (write_held_by(self)) return LockResult::kHeld;
       A::relax();
     }
-    waiting_writers.fetch_add(1, kRelaxed);  // ordered by (5)
-    // (5) before the word is looked at; pairs with (6).
-    A::fence(A::seq_cst(5));
+    // Relaxed: the next look at the word that counts is the kernel's in wait().
+    // (5) It passes a full barrier first; pairs with (6).
+    waiting_writers.fetch_add(1, kRelaxed);
     LockResult result;
     while ((result = try_write_lock(self)) == LockResult::kBusy) {
       // Relaxed: what is seen is confirmed by compare-and-swap or futex.

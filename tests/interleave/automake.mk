@@ -16,6 +16,25 @@ tests_interleave_libdriver_la_SOURCES = \
 	tests/stack-snapshot.cc \
 	tests/stack-snapshot.h
 
+# The lock algorithms with real and elided holders.
+check_PROGRAMS += tests/interleave/mutex
+TESTS += tests/interleave/mutex
+tests_interleave_mutex_SOURCES = \
+	tests/interleave/elided.h \
+	tests/interleave/model-platform.h \
+	tests/interleave/mutex.cc
+tests_interleave_mutex_CPPFLAGS = $(interleave_cppflags)
+tests_interleave_mutex_LDADD = $(interleave_ldadd)
+
+check_PROGRAMS += tests/interleave/rwlock
+TESTS += tests/interleave/rwlock
+tests_interleave_rwlock_SOURCES = \
+	tests/interleave/elided.h \
+	tests/interleave/model-platform.h \
+	tests/interleave/rwlock.cc
+tests_interleave_rwlock_CPPFLAGS = $(interleave_cppflags)
+tests_interleave_rwlock_LDADD = $(interleave_ldadd)
+
 check_PROGRAMS += tests/interleave/transactions
 TESTS += tests/interleave/transactions
 tests_interleave_transactions_SOURCES = tests/interleave/transactions.cc

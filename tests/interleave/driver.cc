@@ -18,6 +18,12 @@ extern "C" const char* __asan_default_options() {
          "detect_stack_use_after_return=0";
 }
 
+// relacy replaces the plain forms only.
+void operator delete(void* object, size_t) noexcept { operator delete(object); }
+void operator delete[](void* array, size_t) noexcept {
+  operator delete[](array);
+}
+
 namespace ovsthread::interleave {
 namespace {
 

@@ -43,6 +43,15 @@ struct random_generator {
 
 #include <relacy/relacy.hpp>
 
+// Its histories print pointers as void*, which pointers to const don't become.
+namespace rl {
+template <typename T>
+struct atomic_add_type<const T*> {
+  typedef ptrdiff_t type;
+  typedef const void* output_type;
+};
+}  // namespace rl
+
 #undef VAR_T
 #undef TLS_T
 #undef VAR

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The mutex (lib/mutex-core.h) with real and with elided holders, and its gate
+// for conditions.
+#include "interleave/driver.h"
+#include "interleave/elided.h"
+#include "interleave/model-atomics.h"
+#include "interleave/model-platform.h"
+#include "interleave/model-transactions.h"
+#include "mutex-core.h"
+#include "mutex-operations.h"
+
+namespace {
+
+using ovsthread::kLockLive;
+using ovsthread::kRelaxed;
+using ovsthread::LockResult;
+using ovsthread::ModelAtomics;
+using ovsthread::ModelPlatform;
+using ovsthread::ModelTransactions;
+using Core = ovsthread::MutexCore<ModelAtomics, ModelPlatform>;
+
+// A thread's way to use the mutex.
+enum class Way { kReal, kTry, kElide };
+
+class Mutex {
+ public:
+  Mutex() {
+    core.word.store(kLockLive, kRelaxed);
+    core.spins = 0;
+    core.depth = 0;
+  }
+
+  // False: a try that failed.
+  bool lock(Way way) {
+    if (way == Way::kElide &&
+        ovsthread::elide(ovsthread::LockMutex::kKind, core.word)) {
+      return true;
+    }
+    if (way == Way::kTry) {
+      LockResult result = core.try_lock(self());
+      RL_ASSERT(result == LockResult::kDone || result == LockResult::kBusy);
+      return result == LockResult::kDone;
+    }
+    if (!core.lock_fast(self())) {
+      RL_ASSERT(core.lock(self()) == LockResult::kDone);
+    }
+    return true;
+  }
+
+  void unlock() {
+    if (ModelTransactions::active()) {
+      ModelTransactions::end();
+    } else if (!core.unlock_fast(self())) {
+      RL_ASSERT(core.unlock(self()) == LockResult::kDone);
+    }
+  }
+
+  void wait(ModelPlatform::Condition& condition) {
+    // A wait is a safe point.
+    if (ModelTransactions::active()) ModelTransactions::abort<0xb2>();
+    RL_ASSERT(core.wait(condition, self()) == LockResult::kDone);
+  }
+
+  Core core;
+
+ private:
+  static uint32_t self() { return ovsthread::lock_number(rl::thread_index()); }
+};
+
+// Each thread adds 1; who fails to get the lock adds nothing.
+template <Way... ways>
+struct Count : rl::test_suite<Count<ways...>, sizeof...(ways)> {
+  ModelPlatform platform;
+  Mutex mutex;
+  ModelAtomics::Var<int> sum{0};
+  int expected = 0;
+
+  void thread(unsigned index) {
+    constexpr Way kWays[] = {ways...};
+    ModelTransactions::Scope scope(1);
+    if (!mutex.lock(kWays[index])) return;
+    sum += 1;
+    mutex.unlock();
+    expected++;
+  }
+
+  void after() {
+    RL_ASSERT(sum == expected);
+    RL_ASSERT(mutex.core.word.load(kRelaxed) == kLockLive);
+  }
+};
+
+// The last user destroys the mutex at once, while the one before may still be
+// in its unlock.
+template <Way way>
+struct Destroy : rl::test_suite<Destroy<way>, 2> {
+  struct Object {
+    Mutex mutex;
+    ModelAtomics::Var<int> users{2};
+  };
+  ModelPlatform platform;
+  Object* object;
+
+  void before() { object = new Object; }
+
+  void thread(unsigned index) {
+    ModelTransactions::Scope scope(1);
+    object->mutex.lock(index == 0 ? way : Way::kReal);
+    object->users -= 1;
+    bool last = object->users == 0;
+    object->mutex.unlock();
+    if (last) {
+      RL_ASSERT(object->mutex.core.destroy() == LockResult::kDone);
+      delete object;
+    }
+  }
+};
+
+// A waiter is not missed by who changes the predicate and signals, inside or
+// behind the section, with a plain signal.
+template <Way way, bool kInside>
+struct Wait : rl::test_suite<Wait<way, kInside>, 2> {
+  ModelPlatform platform;
+  Mutex mutex;
+  ModelPlatform::Condition condition;
+  ModelAtomics::Var<int> ready{0};
+
+  void thread(unsigned index) {
+    ModelTransactions::Scope scope(1);
+    if (index == 0) {
+      mutex.lock(Way::kReal);
+      while (!ready) mutex.wait(condition);
+      mutex.unlock();
+    } else {
+      mutex.lock(way);
+      ready = 1;
+      if (kInside) condition.signal();
+      mutex.unlock();
+      if (!kInside) condition.signal();
+    }
+  }
+};
+
+// Two waiters and the gate left by both; a third thread that only counts.
+struct TwoWait : rl::test_suite<TwoWait, 4> {
+  ModelPlatform platform;
+  Mutex mutex;
+  ModelPlatform::Condition condition[2];
+  ModelAtomics::Var<int> ready{0};
+  ModelAtomics::Var<int> sum{0};
+
+  void thread(unsigned index) {
+    ModelTransactions::Scope scope(2);
+    if (index < 2) {
+      mutex.lock(index == 0 ? Way::kReal : Way::kElide);
+      while (!ready) mutex.wait(condition[index]);
+      mutex.unlock();
+    } else if (index == 2) {
+      mutex.lock(Way::kElide);
+      ready = 1;
+      mutex.unlock();
+      condition[0].signal();
+      condition[1].signal();
+    } else {
+      mutex.lock(Way::kElide);
+      sum += 1;
+      mutex.unlock();
+    }
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace ovsthread::interleave;
+  constexpr int kSubscribe = ovsthread::kUnsubscribed;
+  constexpr Way kReal = Way::kReal;
+  constexpr Way kTry = Way::kTry;
+  constexpr Way kElide = Way::kElide;
+  return run(
+      argc, argv,
+      {full<Count<kReal, kReal>>("two real sections", {1, 2}),
+       full<Count<kReal, kTry>>("a real section and a try", {1, 2}),
+       full<Count<kReal, kElide>>("a real and an elided section",
+                                  {1, 2, kSubscribe}),
+       full<Count<kElide, kElide>>("two elided sections", {1, 2}),
+       random<Count<kReal, kReal, kReal>>("three real sections", {1, 2}),
+       random<Count<kReal, kElide, kReal, kElide>>(
+           "two real and two elided sections", {1, 2, kSubscribe}),
+       random<Count<kReal, kElide, kReal, kTry>>("all ways at once",
+                                                 {1, 2, kSubscribe}),
+       full<Destroy<kReal>>("destroy after a real unlock", {1, 2}),
+       full<Destroy<kElide>>("destroy after an elided unlock", {kSubscribe}),
+       random<Wait<kReal, true>>("a real signal inside the section", {1, 2}),
+       full<Wait<kReal, false>>("a real signal behind the section", {1, 2}),
+       random<Wait<kElide, true>>("an elided signal inside the section",
+                                  {1, 2}),
+       full<Wait<kElide, false>>("an elided signal behind the section", {1, 2}),
+       random<TwoWait>("two waiters, a signaller and a bystander", {1, 2})});
+}

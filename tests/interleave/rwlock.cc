@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reader-writer lock (lib/rwlock-core.h) with real and with elided holders.
+#include "interleave/driver.h"
+#include "interleave/elided.h"
+#include "interleave/model-atomics.h"
+#include "interleave/model-platform.h"
+#include "interleave/model-transactions.h"
+#include "rwlock-core.h"
+#include "rwlock-operations.h"
+
+namespace {
+
+using ovsthread::kLockLive;
+using ovsthread::kRelaxed;
+using ovsthread::LockResult;
+using ovsthread::ModelAtomics;
+using ovsthread::ModelPlatform;
+using ovsthread::ModelTransactions;
+using ovsthread::ReadLockRwLock;
+using ovsthread::WriteLockRwLock;
+using Core = ovsthread::RwLockCore<ModelAtomics, ModelPlatform>;
+
+// A thread's way to use the lock.
+enum class Way { kRead, kTryRead, kElideRead, kWrite, kTryWrite, kElideWrite };
+
+class RwLock {
+ public:
+  RwLock() { core.word.store(kLockLive, kRelaxed); }
+
+  // False: a try that failed.
+  bool lock(Way way) {
+    switch (way) {
+      case Way::kElideRead:
+        if (ovsthread::elide(ReadLockRwLock::kKind, core.word)) return true;
+        [[fallthrough]];
+      case Way::kRead:
+        return done(core.read_lock(self()));
+      case Way::kTryRead:
+        return done_or_busy(core.try_read_lock());
+      case Way::kElideWrite:
+        if (ovsthread::elide(WriteLockRwLock::kKind, core.word)) return true;
+        [[fallthrough]];
+      case Way::kWrite:
+        return done(core.write_lock(self()));
+      case Way::kTryWrite:
+        break;
+    }
+    return done_or_busy(core.try_write_lock(self()));
+  }
+
+  void unlock() {
+    if (ModelTransactions::active()) {
+      ModelTransactions::end();
+    } else if (core.write_held_by(self())) {
+      core.write_unlock();
+    } else {
+      core.read_unlock();
+    }
+  }
+
+  Core core;
+
+ private:
+  static uint32_t self() { return ovsthread::lock_number(rl::thread_index()); }
+  static bool done(LockResult result) {
+    RL_ASSERT(result == LockResult::kDone);
+    return true;
+  }
+  static bool done_or_busy(LockResult result) {
+    RL_ASSERT(result == LockResult::kDone || result == LockResult::kBusy);
+    return result == LockResult::kDone;
+  }
+};
+
+constexpr bool writes(Way way) {
+  return way == Way::kWrite || way == Way::kTryWrite || way == Way::kElideWrite;
+}
+
+// Writers add 1 to two counters, readers find them equal.
+template <Way... ways>
+struct Count : rl::test_suite<Count<ways...>, sizeof...(ways)> {
+  ModelPlatform platform;
+  RwLock lock;
+  ModelAtomics::Var<int> first{0};
+  ModelAtomics::Var<int> second{0};
+  int expected = 0;
+
+  void thread(unsigned index) {
+    constexpr Way kWays[] = {ways...};
+    ModelTransactions::Scope scope(1);
+    if (!lock.lock(kWays[index])) return;
+    if (writes(kWays[index])) {
+      first += 1;
+      second += 1;
+    } else {
+      int seen = first;
+      RL_ASSERT(second == seen);
+    }
+    lock.unlock();
+    expected += writes(kWays[index]);
+  }
+
+  void after() {
+    RL_ASSERT(first == expected && second == expected);
+    RL_ASSERT((lock.core.word.load(kRelaxed) & ~ovsthread::kRwReadersWait) ==
+              kLockLive);
+    RL_ASSERT(lock.core.waiting_writers.load(kRelaxed) == 0);
+  }
+};
+
+// The last user destroys the lock at once, while the one before may still be
+// in its unlock.
+template <Way way>
+struct Destroy : rl::test_suite<Destroy<way>, 2> {
+  struct Object {
+    RwLock lock;
+    ModelAtomics::Atomic<int> users{2};
+  };
+  ModelPlatform platform;
+  Object* object;
+
+  void before() { object = new Object; }
+
+  void thread(unsigned index) {
+    ModelTransactions::Scope scope(1);
+    object->lock.lock(index == 0 ? way : Way::kWrite);
+    bool last = object->users.fetch_sub(1, kRelaxed) == 1;
+    object->lock.unlock();
+    if (last) {
+      // The other one has left the section.
+      object->lock.lock(Way::kWrite);
+      object->lock.unlock();
+      RL_ASSERT(object->lock.core.destroy() == LockResult::kDone);
+      delete object;
+    }
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace ovsthread::interleave;
+  constexpr int kSubscribe = ovsthread::kUnsubscribed;
+  constexpr int kBarrier = ModelPlatform::kNoKernelBarrier;
+  constexpr Way kRead = Way::kRead;
+  constexpr Way kTryRead = Way::kTryRead;
+  constexpr Way kElideRead = Way::kElideRead;
+  constexpr Way kWrite = Way::kWrite;
+  constexpr Way kTryWrite = Way::kTryWrite;
+  constexpr Way kElideWrite = Way::kElideWrite;
+  return run(
+      argc, argv,
+      {full<Count<kRead, kTryWrite>>("a reader and a try to write", {2, 3}),
+       full<Count<kTryRead, kTryWrite>>("tries alone", {2, 3}),
+       full<Count<kRead, kWrite>>("a reader and a writer", {1, 2, 3, 4}),
+       full<Count<kElideRead, kTryWrite>>("an elided reader and a writer",
+                                          {kSubscribe}),
+       full<Count<kRead, kElideWrite>>("a reader and an elided writer",
+                                       {kSubscribe}),
+       full<Count<kElideRead, kElideWrite>>("an elided reader and writer",
+                                            {1, 2, 3, 4}),
+       random<Count<kElideRead, kRead, kElideWrite>>(
+           "an elided reader beside a real one", {kSubscribe}),
+       random<Count<kWrite, kWrite, kWrite>>("three writers",
+                                             {2, 4, kBarrier, 6}),
+       random<Count<kWrite, kWrite, kRead, kRead>>("two writers, two readers",
+                                                   {1, 2, 3, 4, kBarrier, 6}),
+       random<Count<kElideWrite, kWrite, kElideRead, kRead>>(
+           "the same, one of each elided", {1, 2, 3, 4, kSubscribe}),
+       random<Count<kWrite, kTryWrite, kRead, kTryRead>>("tries among them",
+                                                         {1, 2, 3, 4}),
+       full<Destroy<kWrite>>("destroy after a writer's unlock", {}),
+       full<Destroy<kRead>>("destroy after a reader's unlock", {}),
+       full<Destroy<kElideRead>>("destroy after an elided reader's unlock",
+                                 {})});
+}
