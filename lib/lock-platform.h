@@ -34,9 +34,10 @@ struct LockPlatform {
   }
   static void wake(const RealAtomics::Atomic<uint32_t>& word, int count,
                    FutexQueue queue) {
+    // An abort takes the release back, too.
+    elision::safe_point(elision::SafePoint::kWake);
     futex_wake(word, count, queue);
   }
-  static void before_wake() { elision::safe_point(elision::SafePoint::kWake); }
   // Locks share gates: one is had only for moments.
   static Gate& gate_of(const void* lock);
   static void wait_on(pthread_cond_t& condition, Gate& gate) {

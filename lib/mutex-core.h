@@ -56,7 +56,7 @@ inline constexpr uint32_t kMutexSticky = kLockElide | kMutexRecursive;
 inline constexpr uint32_t kMutexDestroyed = kMutexWaiters;
 
 // Platform supplies wait(word, expected, queue), wake(word, count, queue),
-// before_wake() (a safe point), gate_of(lock) with lock() and unlock(), and
+// which is a safe point, gate_of(lock) with lock() and unlock(), and
 // wait_on(condition, gate).  SELF is the caller's number in the owner's bits.
 template <class A, class Platform>
 struct MutexCore {
@@ -74,13 +74,15 @@ struct MutexCore {
     return owner(word.load(kRelaxed)) == self;
   }
 
-  // The whole of an uncontended lock().  SELF may be 0 (not known yet).
+  // The whole of an uncontended lock() of a lock that does not nest.  SELF may
+  // be 0 (not known yet).  The word is guessed, not loaded: the
+  // compare-and-swap would have to wait for the load.
   bool lock_fast(uint32_t self) {
-    // Relaxed: the compare-and-swap decides.
-    uint32_t old = word.load(kRelaxed);
-    return (old & ~kMutexSticky) == kLockLive && self != 0 &&
+    uint32_t free = kLockLive;
+    return self != 0 &&
            // (1) the last section's writes; pairs with (2).
-           word.compare_exchange(old, old | self, A::acquire(1), kRelaxed);
+           word.compare_exchange(free, kLockLive | self, A::acquire(1),
+                                 kRelaxed);
   }
 
   LockResult lock(uint32_t self) {
@@ -117,19 +119,17 @@ struct MutexCore {
                               : LockResult::kBusy;
   }
 
-  // The whole of an uncontended unlock() of a lock that does not nest.  SELF
-  // may be 0 (not known yet).
+  // The same for unlock().  Not inside a transaction: even a compare-and-swap
+  // that fails counts as a write of the word there.
   bool unlock_fast(uint32_t self) {
-    // Relaxed: the caller's own writes, or the compare-and-swap fails.
-    uint32_t old = word.load(kRelaxed);
-    return (old & ~kLockElide) == (kLockLive | self) && self != 0 &&
+    uint32_t held = kLockLive | self;
+    return self != 0 &&
            // (2) hands the section's writes on; pairs with (1).
-           word.compare_exchange(old, old & ~kOwnerMask, A::release(2),
-                                 kRelaxed);
+           word.compare_exchange(held, kLockLive, A::release(2), kRelaxed);
   }
 
   LockResult unlock(uint32_t self) {
-    // Relaxed: as in unlock_fast().
+    // Relaxed: the caller's own write, or it is not the owner.
     uint32_t old = word.load(kRelaxed);
     if (!(old & kLockLive)) return LockResult::kDead;
     if (owner(old) != self) return LockResult::kNotHeld;
@@ -146,7 +146,7 @@ struct MutexCore {
   // again when its cleanup runs, as after pthread_cond_wait().
   template <class Condition>
   LockResult wait(Condition& condition, uint32_t self) {
-    // Relaxed: as in unlock_fast().
+    // Relaxed: as in unlock().
     uint32_t old = word.load(kRelaxed);
     if (!(old & kLockLive)) return LockResult::kDead;
     if (owner(old) != self) return LockResult::kNotHeld;
@@ -180,7 +180,7 @@ struct MutexCore {
     ~Retake() {
       gate.unlock();
       result = mutex.lock(self);
-      mutex.depth = depth;
+      if (result == LockResult::kDone) mutex.depth = depth;
     }
     MutexCore& mutex;
     Gate& gate;
@@ -215,12 +215,11 @@ struct MutexCore {
 
   // ADD: bits to leave in the word.
   void release(uint32_t old, uint32_t add) {
-    do {
-      if (old & kMutexWaiters) Platform::before_wake();
-      // (2) hands the section's writes on; pairs with (1).
-    } while (!word.compare_exchange(old,
-                                    (old & ~(kOwnerMask | kMutexWaiters)) | add,
-                                    A::release(2), kRelaxed));
+    // (2) hands the section's writes on; pairs with (1).
+    while (!word.compare_exchange(old,
+                                  (old & ~(kOwnerMask | kMutexWaiters)) | add,
+                                  A::release(2), kRelaxed)) {
+    }
     if (old & kMutexWaiters) Platform::wake(word, 1, FutexQueue::kExclusive);
   }
 };

@@ -45,7 +45,7 @@ void mutex_lock_slowly(RealMutex& mutex, const char* where) {
   mutex.where.store(where, kRelaxed);
 }
 
-bool mutex_try_lock_slowly(RealMutex& mutex, const char* where) {
+bool mutex_try_lock(RealMutex& mutex, const char* where) {
   LockResult result = mutex.try_lock(held_locks().self());
   if (result == LockResult::kBusy) return false;
   if (result != LockResult::kDone) report_lock(mutex, where, result);

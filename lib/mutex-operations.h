@@ -17,7 +17,7 @@ using RealMutex = MutexCore<RealAtomics, LockPlatform>;
 // The rest of the operations below when the word is not simply free, or not
 // simply the caller's.  They report every misuse.
 void mutex_lock_slowly(RealMutex& mutex, const char* where);
-bool mutex_try_lock_slowly(RealMutex& mutex, const char* where);
+bool mutex_try_lock(RealMutex& mutex, const char* where);
 void mutex_unlock_slowly(RealMutex& mutex, const char* where);
 [[noreturn]] void mutex_report_relock(const RealMutex& mutex,
                                       const char* where);
@@ -37,12 +37,7 @@ struct LockMutex {
     mutex.where.store(where, kRelaxed);
   }
   static bool try_take(RealMutex& mutex, const char* where) {
-    if (__builtin_expect(
-            !mutex.lock_fast(elision::tls_elision.held.self_if_known()), 0)) {
-      return mutex_try_lock_slowly(mutex, where);
-    }
-    mutex.where.store(where, kRelaxed);
-    return true;
+    return mutex_try_lock(mutex, where);
   }
   [[noreturn]] static void report_relock(RealMutex& mutex, const char* where) {
     mutex_report_relock(mutex, where);
@@ -50,8 +45,9 @@ struct LockMutex {
 };
 
 inline void mutex_unlock(RealMutex& mutex, const char* where) {
+  HeldLocks& held = elision::tls_elision.held;
   if (__builtin_expect(
-          !mutex.unlock_fast(elision::tls_elision.held.self_if_known()), 0)) {
+          held.any_elided() || !mutex.unlock_fast(held.self_if_known()), 0)) {
     return mutex_unlock_slowly(mutex, where);
   }
   released_for_real(mutex.word);

@@ -127,8 +127,8 @@ struct RwLockCore {
       if (write_held_by(self)) return LockResult::kHeld;
       A::relax();
     }
-    // Relaxed: what counts is the kernel's look at the word in wait(), which a
-    // barrier of its own precedes; see (5).
+    // Relaxed: the next look at the word that counts is the kernel's in wait().
+    // (5) It passes a full barrier first; pairs with (6).
     waiting_writers.fetch_add(1, kRelaxed);
     LockResult result;
     while ((result = try_write_lock(self)) == LockResult::kBusy) {
@@ -147,8 +147,6 @@ struct RwLockCore {
 
   // The caller is one of the readers.
   void read_unlock() {
-    // Relaxed: the caller's own hold keeps the lock's state from ending.
-    if (word.load(kRelaxed) & kRwWritersWait) Platform::before_wake();
     // (3) hands on that the section has ended; pairs with (2).
     uint32_t old = word.fetch_sub(kOwnerOne, A::release(3));
     if ((old & kRwWritersWait) && (old & kOwnerMask) == kOwnerOne) {
@@ -162,7 +160,6 @@ struct RwLockCore {
     uint32_t old = word.load(kRelaxed);
     uint32_t left;
     do {
-      if (old & (kRwWritersWait | kRwReadersWait)) Platform::before_wake();
       left = old & ~(kOwnerMask | kRwWriter);
       if (!(old & kRwWritersWait)) left &= ~kRwReadersWait;
       // (4) hands the section's writes on; pairs with (1) and (2).
@@ -192,11 +189,10 @@ struct RwLockCore {
   void stop_waiting() {
     // Relaxed: only holders subtract, one at a time.
     if (waiting_writers.fetch_sub(1, kRelaxed) != 1) return;
-    word.fetch_and(~kRwWritersWait, kRelaxed);  // ordered by (5)
-    // (5) before the count is looked at again; pairs with the kernel's barrier
-    // before its look at the word of a thread that goes to sleep.
-    A::fence(A::seq_cst(5));
-    if (waiting_writers.load(kRelaxed) != 0) {  // ordered by (5)
+    word.fetch_and(~kRwWritersWait, kRelaxed);  // ordered by (6)
+    // (6) before the count is looked at again; pairs with (5).
+    A::fence(A::seq_cst(6));
+    if (waiting_writers.load(kRelaxed) != 0) {  // ordered by (6)
       word.fetch_or(kRwWritersWait, kRelaxed);
     }
   }

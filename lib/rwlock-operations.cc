@@ -72,22 +72,20 @@ void rwlock_write_slowly(RealRwLock& lock, const char* where,
 }
 
 void rwlock_unlock(RealRwLock& lock, const char* where) {
-  if (lock.write_held_by(held_locks().self())) {
-    lock.write_unlock();
-    return released_for_real(lock.word);
-  }
   HeldLock* held = held_locks().find(&lock.word);
-  if (__builtin_expect(held == nullptr, 0)) {
-    if (!(lock.word.load(kRelaxed) & kLockLive)) {
-      report_dead(lock, where, "unlock of an uninitialised rwlock",
-                  "unlock of a destroyed rwlock");
-    }
+  if (held != nullptr) {
+    if (held->elided()) return elision::LibraryEngine::release(held);
+    held_locks().remove(held);
+    lock.read_unlock();
+  } else if (lock.write_held_by(held_locks().self())) {
+    lock.write_unlock();
+  } else if (lock.word.load(kRelaxed) & kLockLive) {
     report_not_held(lock, where,
                     "unlock of an rwlock that the caller does not hold");
+  } else {
+    report_dead(lock, where, "unlock of an uninitialised rwlock",
+                "unlock of a destroyed rwlock");
   }
-  if (held->elided()) return elision::LibraryEngine::release(held);
-  held_locks().remove(held);
-  lock.read_unlock();
   released_for_real(lock.word);
 }
 

@@ -78,7 +78,8 @@ class ModelPlatform {
 
   static void wake(ModelAtomics::Atomic<uint32_t>& word, int count,
                    FutexQueue queue) {
-    RL_ASSERT(!ModelTransactions::active());
+    // A safe point: the abort takes the release back, too.
+    if (ModelTransactions::active()) ModelTransactions::abort<kSafePoint>();
     const rl::debug_info where = RL_INFO;
     rl::atomic_thread_fence(rl::mo_seq_cst, where);
     for (; count > 0; count--) {
@@ -96,11 +97,6 @@ class ModelPlatform {
       rl::ctx().unpark_thread(static_cast<rl::thread_id_t>(thread), false,
                               where);
     }
-  }
-
-  // A wake-up is a safe point: the real lock is taken instead.
-  static void before_wake() {
-    if (ModelTransactions::active()) ModelTransactions::abort<kSafePoint>();
   }
 
   static Gate& gate_of(const void*) { return current_->gate_; }

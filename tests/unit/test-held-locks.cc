@@ -13,9 +13,9 @@ namespace {
 
 TEST(HeldLocks, RemembersKindAndPlace) {
   HeldLocks held{};
-  uint32_t a;
-  uint32_t b;
-  uint32_t c;
+  uint32_t a = 0;
+  uint32_t b = 0;
+  uint32_t c = 0;
   held.push_counted(&a, "a.c:1");
   held.push_elided(&b, Hold::kElidedShared, "b.c:2");
   EXPECT_TRUE(held.any_elided());
@@ -34,7 +34,7 @@ TEST(HeldLocks, RemembersKindAndPlace) {
 
 TEST(HeldLocks, FindsTheYoungestHoldOfALock) {
   HeldLocks held{};
-  uint32_t lock;
+  uint32_t lock = 0;
   held.push_counted(&lock, "first");
   held.push_elided(&lock, Hold::kElidedShared, "second");
   EXPECT_STREQ(held.find(&lock)->where(), "second");
