@@ -11,13 +11,17 @@ ovsthread_HEADERS = \
 	include/ovsthread/hmap.h \
 	include/ovsthread/log.h \
 	include/ovsthread/mutex.h \
+	include/ovsthread/rcu.h \
 	include/ovsthread/rwlock.h \
+	include/ovsthread/thread.h \
 	include/ovsthread/topology.h
 nodist_ovsthread_HEADERS = include/ovsthread/version.h
 
 compatdir = $(includedir)/ovsthread/compat
 compat_HEADERS = \
 	include/ovsthread/compat/cmap.h \
+	include/ovsthread/compat/ovs-rcu.h \
+	include/ovsthread/compat/ovs-thread.h \
 	include/ovsthread/compat/ovsthread-helpers.h \
 	include/ovsthread/compat/ovsthread-rwlock.h
 

@@ -18,6 +18,9 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/cmap-table.h \
 	lib/cmap.cc \
 	lib/compat-locks.cc \
+	lib/compat-pthread.cc \
+	lib/compat-rcu.cc \
+	lib/compat-thread.cc \
 	lib/elision-counts.cc \
 	lib/elision-counts.h \
 	lib/elision-engine.h \
@@ -50,6 +53,7 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/mutex.cc \
 	lib/rcu-batch.h \
 	lib/rcu-core.h \
+	lib/rcu-domain.cc \
 	lib/rcu-sleepers.cc \
 	lib/rcu-sleepers.h \
 	lib/rcu.cc \
@@ -58,8 +62,12 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/rwlock-operations.cc \
 	lib/rwlock-operations.h \
 	lib/rwlock.cc \
+	lib/thread-barrier.h \
+	lib/thread-face.cc \
 	lib/thread-id.cc \
 	lib/thread-id.h \
+	lib/thread-keys.cc \
+	lib/thread-keys.h \
 	lib/thread.cc \
 	lib/thread.h \
 	lib/topology.cc \

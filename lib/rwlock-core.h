@@ -127,8 +127,8 @@ struct RwLockCore {
       if (write_held_by(self)) return LockResult::kHeld;
       A::relax();
     }
-    // Relaxed: the next look at the word that counts is the kernel's in wait().
-    // (5) It passes a full barrier first; pairs with (6).
+    // Relaxed: what counts is the kernel's look at the word in wait(), which a
+    // barrier of its own precedes; see (5).
     waiting_writers.fetch_add(1, kRelaxed);
     LockResult result;
     while ((result = try_write_lock(self)) == LockResult::kBusy) {
@@ -189,10 +189,11 @@ struct RwLockCore {
   void stop_waiting() {
     // Relaxed: only holders subtract, one at a time.
     if (waiting_writers.fetch_sub(1, kRelaxed) != 1) return;
-    word.fetch_and(~kRwWritersWait, kRelaxed);  // ordered by (6)
-    // (6) before the count is looked at again; pairs with (5).
-    A::fence(A::seq_cst(6));
-    if (waiting_writers.load(kRelaxed) != 0) {  // ordered by (6)
+    word.fetch_and(~kRwWritersWait, kRelaxed);  // ordered by (5)
+    // (5) before the count is looked at again; pairs with the kernel's barrier
+    // before its look at the word of a thread that goes to sleep.
+    A::fence(A::seq_cst(5));
+    if (waiting_writers.load(kRelaxed) != 0) {  // ordered by (5)
       word.fetch_or(kRwWritersWait, kRelaxed);
     }
   }

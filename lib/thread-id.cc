@@ -11,6 +11,8 @@
 #include "atomics.h"
 #include "log.h"
 
+__thread unsigned int ovsthread_id_var = ovsthread::kThreadIdUnset;
+
 namespace ovsthread {
 
 constinit thread_local uint32_t tls_thread_id = kThreadIdUnset;

@@ -14,6 +14,11 @@
 
 #include <cstdint>
 
+// The number as the C API shows it: unset until the program asks for it, even
+// if a lock has numbered the thread before.
+extern "C" __attribute__((
+    visibility("default"))) __thread unsigned int ovsthread_id_var;
+
 namespace ovsthread {
 
 inline constexpr uint32_t kThreadIdUnset = UINT32_MAX;

@@ -75,6 +75,7 @@ unit_programs = \
 	tests/unit/ovstest \
 	tests/unit/rcu \
 	tests/unit/rwlock \
+	tests/unit/thread \
 	tests/unit/thread-id \
 	tests/unit/topology \
 	tests/unit/version
@@ -137,16 +138,31 @@ tests_unit_ovstest_CPPFLAGS = $(unit_cppflags) $(ABSL_CFLAGS)
 tests_unit_ovstest_LDADD = tests/libovstest.la $(unit_ldadd)
 
 tests_unit_rcu_SOURCES = \
+	tests/compat/loops.h \
+	tests/compat/macros.h \
+	tests/compat/rcu-macros-cxx.cc \
+	tests/compat/rcu-macros.c \
 	tests/in-process.h \
 	tests/unit/rcu-testing.h \
+	tests/unit/test-rcu-faces.cc \
 	tests/unit/test-rcu-misuse.cc \
 	tests/unit/test-rcu.cc
-tests_unit_rcu_CPPFLAGS = $(unit_cppflags)
+tests_unit_rcu_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)
 tests_unit_rcu_LDADD = $(unit_ldadd)
 
 tests_unit_rwlock_SOURCES = tests/unit/lock-testing.h tests/unit/test-rwlock.cc
 tests_unit_rwlock_CPPFLAGS = $(unit_cppflags)
 tests_unit_rwlock_LDADD = $(unit_ldadd)
+
+tests_unit_thread_SOURCES = \
+	tests/compat/loops.h \
+	tests/compat/macros.h \
+	tests/compat/thread-macros-cxx.cc \
+	tests/compat/thread-macros.c \
+	tests/in-process.h \
+	tests/unit/test-thread.cc
+tests_unit_thread_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)
+tests_unit_thread_LDADD = $(unit_ldadd)
 
 tests_unit_thread_id_SOURCES = tests/unit/test-thread-id.cc
 tests_unit_thread_id_CPPFLAGS = $(unit_cppflags)

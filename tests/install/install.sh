@@ -81,6 +81,16 @@ dlopen() {
 }
 check "dlopen while a thread runs" dlopen
 
+# The program that README shows, built as README says.
+readme_example() {
+  awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' \
+    "$source/../../README.md" >"$work/flows.c" &&
+    $CC -Wall -Wextra -Werror "$work/flows.c" -o "$work/flows" \
+      $(pkg-config --cflags --libs ovsthread-compat) &&
+    test "$(run "$work/flows")" = "50 flows"
+}
+check "the example of README" readme_example
+
 # What a program can bind to: versioned, and nothing of the standard library.
 exports() {
   ${NM-nm} -D --defined-only -C "$root$libdir/libovsthread.so" |

@@ -9,8 +9,9 @@
 #   slot.store(word, A::release(1));
 #
 # Numbers belong to an algorithm: the files that share the first word of their
-# name; "pairs with (2) of foo" names another one.  One number is one role, which
-# may be played at several places.
+# name; "pairs with (2) of foo" names another one, "pairs with the kernel's ..." a
+# barrier of a system call.  One number is one role, which may be played at
+# several places.
 use strict;
 use warnings;
 use FindBin;
@@ -29,8 +30,9 @@ my (%used, %order_of, %partners);
 sub pairs {
   my ($algorithm, $text) = @_;
   my @pairs;
-  while ($text =~ /\((\d+)\)(?:(?!pairs with|\.\s+\(\d).)*pairs with((?:[\s,]|and|\(\d+\)(?: of \w+)?)+)/g) {
+  while ($text =~ /\((\d+)\)(?:(?!pairs with|\.\s+\(\d).)*pairs with((?:[\s,]|and|the kernel|\(\d+\)(?: of \w+)?)+)/g) {
     my ($pair, $partners) = ([$1], $2);
+    push @$pair, 'kernel' if $partners =~ /the kernel/;
     while ($partners =~ /\((\d+)\)(?: of (\w+))?/g) {
       push @$pair, ($2 // $algorithm) . " $1";
     }
@@ -80,6 +82,7 @@ for my $algorithm (sort keys %used) {
     my @partners = sort keys %{$partners{$algorithm}{$number} // {}};
     finding("$where: no comment says with what ($number) pairs") if !@partners;
     for my $partner (@partners) {
+      next if $partner eq 'kernel';
       my ($other, $its) = split / /, $partner;
       my $name = "($its)" . ($other ne $algorithm ? " of $other" : '');
       if (!$used{$other}{$its}) {
