@@ -176,6 +176,9 @@ tests_unit_version_SOURCES = tests/unit/test-version.cc
 tests_unit_version_CPPFLAGS = $(unit_cppflags)
 tests_unit_version_LDADD = $(unit_ldadd)
 
+TESTS += tests/rtm.sh
+dist_check_SCRIPTS += tests/rtm.sh
+
 TESTS += tests/lint.pl
 dist_check_SCRIPTS += tests/lint.pl
 EXTRA_DIST += \
