@@ -1,40 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that was not linked to the library loads it, after it has started a
- * thread: its thread-local storage must still find room in the static block. */
+ * A program that was not linked to the library loads it while a thread runs.
+ * The thread then uses it: the library's thread-local storage must have found
+ * room in blocks that were laid out before. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 
+#include "openvswitch/thread.h"
+
 static void *library;
+static pthread_barrier_t loaded;
+static struct ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
 
-static void *call(void *aux) {
-  const char *(*version)(void);
+/* Makes FUNCTION, a pointer to a function, point to the one called NAME. */
+static int find(const char *name, void *function) {
+  void *found = dlsym(library, name);
 
-  *(void **)&version = dlsym(library, "ovsthread_version");
-  return version ? (void *)version() : aux;
+  *(void **)function = found;
+  return found != NULL;
 }
 
-static void *wait_for_library(void *start) {
-  pthread_barrier_wait(start);
-  return call(NULL);
+/* Returns the library's version, or NULL if it lacks a function. */
+static void *use(void) {
+  void (*lock)(const struct ovs_mutex *, const char *where);
+  void (*unlock)(const struct ovs_mutex *, const char *where);
+  const char *(*version)(void);
+
+  if (!find("ovs_mutex_lock_at", &lock) ||
+      !find("ovs_mutex_unlock_at", &unlock) ||
+      !find("ovsthread_version", &version)) {
+    return NULL;
+  }
+  lock(&mutex, "dlopen.c");
+  unlock(&mutex, "dlopen.c");
+  return (void *)version();
+}
+
+static void *use_when_loaded(void *aux) {
+  (void)aux;
+  pthread_barrier_wait(&loaded);
+  return use();
 }
 
 int main(int argc, char *argv[]) {
-  pthread_barrier_t start;
   pthread_t thread;
   void *version = NULL;
 
-  pthread_barrier_init(&start, NULL, 2);
-  pthread_create(&thread, NULL, wait_for_library, &start);
+  pthread_barrier_init(&loaded, NULL, 2);
+  pthread_create(&thread, NULL, use_when_loaded, NULL);
   library = dlopen(argc > 1 ? argv[1] : "", RTLD_NOW);
   if (!library) {
     fprintf(stderr, "%s\n", dlerror());
     return 1;
   }
-  pthread_barrier_wait(&start);
+  pthread_barrier_wait(&loaded);
   pthread_join(thread, &version);
-  if (!version || version != call(NULL)) {
+  if (!version || version != use()) {
     return 1;
   }
   printf("dlopen %s\n", (const char *)version);

@@ -51,7 +51,7 @@ needs_library() {
 # --static, which must not drag in what the library itself is linked to.
 shared() {
   $3 -Wall -Wextra -Werror "$source/$1" -o "$work/shared" \
-    $(pkg-config --cflags --libs ovsthread) &&
+    $(pkg-config --cflags --libs ovsthread-compat) &&
     needs_library "$work/shared" && run "$work/shared"
 }
 static() {
@@ -62,7 +62,7 @@ static() {
     return
   fi
   $3 -Wall -Wextra -Werror "$source/$1" -o "$work/static" \
-    $(pkg-config --static --cflags --libs ovsthread |
+    $(pkg-config --static --cflags --libs ovsthread-compat |
       sed 's/-lovsthread/-l:libovsthread.a/') &&
     ! needs_library "$work/static" && "$work/static"
 }
@@ -77,7 +77,7 @@ check "pkg-config --libs names this library alone" clean_libs
 
 dlopen() {
   $CC -std=gnu11 -Wall -Wextra -Werror "$source/dlopen.c" -o "$work/dlopen" \
-    -ldl -lpthread && "$work/dlopen" "$root$libdir/libovsthread.so"
+    $(pkg-config --cflags ovsthread-compat) -ldl -lpthread && "$work/dlopen" "$root$libdir/libovsthread.so"
 }
 check "dlopen while a thread runs" dlopen
 

@@ -1,14 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A C program that uses the installed library. */
+ * A C program that uses the installed library under the header names of Open
+ * vSwitch: a map of elements behind a lock, freed through RCU. */
+#include <ovsthread/elision.h>
 #include <ovsthread/version.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cmap.h"
+#include "openvswitch/hmap.h"
+#include "openvswitch/thread.h"
+#include "ovs-rcu.h"
+#include "ovs-thread.h"
+
+struct element {
+  struct cmap_node cmap_node;
+  struct hmap_node hmap_node;
+  int value;
+};
+
+static struct ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+static struct cmap cmap = CMAP_INITIALIZER;
+static struct hmap hmap = HMAP_INITIALIZER(&hmap);
+
+static void insert(int value) {
+  struct element *element = malloc(sizeof *element);
+
+  if (!element) {
+    abort();
+  }
+  element->value = value;
+  ovs_mutex_lock(&mutex);
+  cmap_insert(&cmap, &element->cmap_node, value);
+  hmap_insert(&hmap, &element->hmap_node, value);
+  ovs_mutex_unlock(&mutex);
+}
+
+static void *remove_all(void *aux) {
+  struct element *element;
+
+  ovs_mutex_lock(&mutex);
+  CMAP_FOR_EACH(element, cmap_node, &cmap) {
+    cmap_remove(&cmap, &element->cmap_node, element->value);
+    hmap_remove(&hmap, &element->hmap_node);
+    ovsrcu_postpone(free, element);
+  }
+  ovs_mutex_unlock(&mutex);
+  return aux;
+}
+
 int main(void) {
+  struct ovs_elision_status status;
+
+  for (int i = 0; i < 100; i++) {
+    insert(i);
+  }
+  if (cmap_count(&cmap) != 100 || hmap_count(&hmap) != 100) {
+    return 1;
+  }
+  xpthread_join(ovs_thread_create("remover", remove_all, NULL), NULL);
+  if (!cmap_is_empty(&cmap) || !hmap_is_empty(&hmap)) {
+    return 1;
+  }
+  cmap_destroy(&cmap);
+  hmap_destroy(&hmap);
+  ovsrcu_exit();
+
+  ovs_elision_get_status(&status);
   if (strcmp(ovsthread_version(), OVSTHREAD_VERSION) != 0) {
     return 1;
   }
-  printf("C %s\n", ovsthread_version());
+  printf("C %s: %s\n", ovsthread_version(), status.reason);
   return 0;
 }

@@ -1,8 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A C++ program that uses the installed library.
+// A C++ program that uses the installed library: guards of its locks and of the
+// standard library, and RCU.
+#include <ovsthread/mutex.h>
+#include <ovsthread/rcu.h>
+#include <ovsthread/rwlock.h>
 #include <ovsthread/version.h>
 
 #include <iostream>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
 
-int main() { std::cout << "C++ " << ovsthread_version() << '\n'; }
+namespace {
+
+constexpr int kRounds = 1000;
+ovsthread::Mutex mutex;
+ovsthread::RwLock rwlock;
+int counted = 0;
+
+void count() {
+  for (int i = 0; i < kRounds; i++) {
+    ovsthread::MutexLock lock(mutex);
+    counted++;
+  }
+}
+
+}  // namespace
+
+int main() {
+  std::thread other(count);
+  count();
+  other.join();
+  {
+    std::scoped_lock both(mutex, rwlock);
+    if (counted != 2 * kRounds) return 1;
+  }
+  std::shared_lock reader(rwlock);
+  bool called = false;
+  ovsthread::rcu_retire(&called, [](bool* flag) { *flag = true; });
+  ovsthread::rcu_barrier();
+  if (!called) return 1;
+  std::cout << "C++ " << ovsthread_version() << '\n';
+}
