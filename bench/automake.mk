@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# One file per question.  "make check" builds them, so that they can't rot, and
+# runs the reference walk at a size that takes no time.
+bench_cppflags = $(AM_CPPFLAGS) $(ABSL_CFLAGS)
+bench_ldadd = lib/libovsthread.la $(BENCHMARK_LIBS) $(ABSL_LIBS)
+
+check_PROGRAMS += \
+	bench/lock-unlock \
+	bench/map-find \
+	bench/map-insert \
+	bench/reference-walk
+
+bench_lock_unlock_SOURCES = bench/lock-unlock.cc
+bench_lock_unlock_CPPFLAGS = $(bench_cppflags)
+bench_lock_unlock_CXXFLAGS = $(AM_CXXFLAGS) $(BENCHMARK_CFLAGS)
+bench_lock_unlock_LDADD = $(bench_ldadd)
+
+bench_map_find_SOURCES = \
+	bench/map-find.cc \
+	bench/maps.h \
+	bench/workload.h
+bench_map_find_CPPFLAGS = $(bench_cppflags)
+bench_map_find_CXXFLAGS = $(AM_CXXFLAGS) $(BENCHMARK_CFLAGS)
+bench_map_find_LDADD = $(bench_ldadd)
+
+bench_map_insert_SOURCES = \
+	bench/map-insert.cc \
+	bench/maps.h \
+	bench/workload.h
+bench_map_insert_CPPFLAGS = $(bench_cppflags)
+bench_map_insert_CXXFLAGS = $(AM_CXXFLAGS) $(BENCHMARK_CFLAGS)
+bench_map_insert_LDADD = $(bench_ldadd)
+
+# Computes the same hash and index as the map, hence the library's header.
+bench_reference_walk_SOURCES = \
+	bench/paired.h \
+	bench/reference-walk.cc \
+	bench/team.h \
+	bench/workload.h
+bench_reference_walk_CPPFLAGS = $(bench_cppflags) -I$(top_srcdir)/lib -I$(top_srcdir)/tests
+bench_reference_walk_LDADD = tests/libovstest.la lib/libovsthread.la
+
+TESTS += bench/reference-walk.sh
+dist_check_SCRIPTS += bench/reference-walk.sh

@@ -49,16 +49,42 @@ bin_PROGRAMS += tests/ovstest
 tests_ovstest_CPPFLAGS = $(AM_CPPFLAGS) $(ABSL_CFLAGS) -I$(top_srcdir)/bench
 tests_ovstest_LDADD = tests/libovstest.la lib/libovsthread.la
 tests_ovstest_SOURCES = \
+	bench/draws.h \
+	bench/paired.h \
+	bench/team.h \
 	tests/ovstest-commands.h \
 	tests/ovstest-elision.cc \
+	tests/ovstest-locks.h \
+	tests/ovstest-measure.cc \
+	tests/ovstest-measure.h \
+	tests/ovstest-plan.cc \
+	tests/ovstest-plan.h \
+	tests/ovstest-progress.h \
+	tests/ovstest-report.cc \
+	tests/ovstest-report.h \
 	tests/ovstest-require.h \
+	tests/ovstest-sweep-plot.cc \
+	tests/ovstest-sweep.h \
+	tests/ovstest-trial.cc \
+	tests/ovstest-trial.h \
 	tests/ovstest-words.h \
 	tests/ovstest.cc \
+	tests/test-cmap-benchmark.cc \
 	tests/test-cmap-check.cc \
-	tests/test-hmap.cc
+	tests/test-cmap-sweep.cc \
+	tests/test-hmap.cc \
+	tests/test-rcu.cc
 
 TESTS += tests/compat/compile.sh
 dist_check_SCRIPTS += tests/compat/compile.sh
+
+TESTS += \
+	tests/ovstest-arguments.sh \
+	tests/ovstest-runs.sh
+dist_check_SCRIPTS += \
+	tests/check-benchmark-json.pl \
+	tests/ovstest-arguments.sh \
+	tests/ovstest-runs.sh
 
 # One line a program here, and three below.
 unit_programs = \

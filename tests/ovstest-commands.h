@@ -11,8 +11,11 @@
 namespace ovstest {
 
 absl::Status elision(Words words);
+absl::Status test_cmap_benchmark(Words words);
 absl::Status test_cmap_check(Words words);
+absl::Status test_cmap_sweep(Words words);
 absl::Status test_hmap(Words words);
+absl::Status test_rcu(Words words);
 
 }  // namespace ovstest
 

@@ -29,7 +29,12 @@ struct Command {
 constexpr Command kCommands[] = {
     {"test-cmap check", "Checks cmap, through its C and its C++ face.",
      test_cmap_check},
+    {"test-cmap benchmark", "Times cmap and hmap with lock elision off and on.",
+     test_cmap_benchmark},
+    {"test-cmap sweep", "The same over a range of mutation rates.",
+     test_cmap_sweep},
     {"test-hmap", "Checks hmap.", test_hmap},
+    {"test-rcu", "Checks RCU.", test_rcu},
     {"elision", "Says why locks are elided here, or why not.", elision},
 };
 
