@@ -92,8 +92,8 @@ class Batch {
     for (Block* block = first_; block != nullptr;) {
       // Relaxed: the owner's own store.
       Block* next = block->next.load(kRelaxed);
-      // (22) the entries of the block; pairs with (23).
-      block->target.store(target, A::release(22));
+      // (16) the entries of the block; pairs with (17).
+      block->target.store(target, A::release(16));
       block = next;
     }
     append(fresh);
@@ -116,13 +116,13 @@ class Batch {
   uint64_t due() {
     for (;;) {
       Block* block = oldest_;
-      // (23) the entries of the block; pairs with (22).
-      uint64_t target = block->target.load(A::acquire(23));
+      // (17) the entries of the block; pairs with (16).
+      uint64_t target = block->target.load(A::acquire(17));
       if (target == 0) return 0;
       if (block->done < block->used) return target;
-      // (25) the block behind is complete; pairs with (24).
-      Block* next = block->next.load(A::acquire(25));
-      if (next == nullptr) return 0;
+      // Relaxed, and never null: the owner appended the next block before it
+      // stored the seen that made this one due.
+      Block* next = block->next.load(kRelaxed);
       oldest_ = next;
       free_block(block);
     }
@@ -184,8 +184,7 @@ class Batch {
 
   void append(Block* block) {
     Block* last = last_;
-    // (24) the new block is complete; pairs with (25).
-    last->next.store(block, A::release(24));
+    last->next.store(block, kRelaxed);  // Relaxed: see due().
     last_ = block;
   }
 

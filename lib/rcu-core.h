@@ -89,7 +89,7 @@ class Core {
     Record* first = records_.load(A::acquire(9));
     for (Record* record = first; record != nullptr; record = record->next) {
       uint32_t free = 0;
-      // (11) the batch as the last owner left it; pairs with (12).
+      // (11) the record as the last owner left it; pairs with (4).
       if (record->owned.compare_exchange(free, 1, A::acquire(11), kRelaxed)) {
         record->thread.store(thread, kRelaxed);  // Relaxed: only for messages.
         return record;
@@ -108,8 +108,8 @@ class Core {
 
   // Gives up RECORD, which is quiescent.
   void remove(Record& record) {
-    // (12) the batch; pairs with (11).
-    record.owned.store(0, A::release(12));
+    // Relaxed: (4) in deactivate() publishes the record.
+    record.owned.store(0, kRelaxed);
   }
 
   void activate(Record& record) {
@@ -205,8 +205,8 @@ class Core {
   // Runs what is due, unless another thread does so now.
   void run(Record& self) {
     Record* nobody = nullptr;
-    // (15) the runner's side of all batches; pairs with (16).
-    if (!runner_.compare_exchange(nobody, &self, A::acquire(15), kRelaxed)) {
+    // Relaxed: (5) acquires what the last runner left.
+    if (!runner_.compare_exchange(nobody, &self, kRelaxed, kRelaxed)) {
       return;
     }
     uint64_t oldest = oldest_seen();
@@ -216,8 +216,8 @@ class Core {
       // (14) the effects of callbacks; pairs with (13).
       through_.store(oldest, A::release(14));
     }
-    // (16) the runner's side of all batches; pairs with (15).
-    runner_.store(nullptr, A::release(16));
+    // (12) the runner's side of all batches; pairs with (5).
+    runner_.store(nullptr, A::release(12));
     // (7) before the look for waiters; pairs with (4).
     A::fence(A::seq_cst(7));
     if (waiting_.load(kRelaxed) != 0) sleepers_.wake();  // Relaxed: (7).
@@ -258,6 +258,18 @@ class Core {
     idle_.store(0, kRelaxed);
   }
 
+  // Frees all records, after every use.  Only for a domain that is not the
+  // process's.
+  void forget_records() {
+    // Relaxed: nobody else is left.
+    for (Record* record = records_.load(kRelaxed); record != nullptr;) {
+      Record* next = record->next;
+      delete record;
+      record = next;
+    }
+    records_.store(nullptr, kRelaxed);
+  }
+
   Sleepers& sleepers() { return sleepers_; }
 
  private:
@@ -269,10 +281,11 @@ class Core {
 
   // The quiescent state itself.
   void pass(Record& record, uint64_t seen, bool handed_over) {
-    // (2) what the thread read, and the hand-over; pairs with (17).
+    // (2) what the thread read, and the hand-over; pairs with (15).
     record.seen.store(seen, A::release(2));
-    // (4) before the thread's next read of shared data, and before the looks
-    // for sleepers; pairs with (1), (5), (6), (7), (8).
+    // (4) all use of the record so far, and what is stored above, before the
+    // thread's next read of shared data and the looks for sleepers; pairs with
+    // (1), (5), (6), (7), (8), (11).
     A::fence(A::seq_cst(4));
     bool wake = false;
     // Relaxed, here and below: (4) puts the loads behind the stores above.
@@ -284,10 +297,10 @@ class Core {
     if (wake) sleepers_.wake();
   }
 
-  // (17) what the thread read before it quiesced, and what it handed over;
+  // (15) what the thread read before it quiesced, and what it handed over;
   // pairs with (2).
   static uint64_t load_seen(const Record& record) {
-    return record.seen.load(A::acquire(17));
+    return record.seen.load(A::acquire(15));
   }
 
   static bool lags(const Record& record, uint64_t target) {
@@ -322,7 +335,8 @@ class Core {
   // No thread that is active from now on holds up a grace period up to this.
   uint64_t oldest_seen() const {
     uint64_t oldest = epoch();
-    // (5) behind the advance to that epoch; pairs with (1), (3), (4).
+    // (5) behind the advance to that epoch, and behind the last runner; pairs
+    // with (1), (3), (4), (12).
     A::fence(A::seq_cst(5));
     // (9) pairs with (10).
     for (const Record* record = records_.load(A::acquire(9)); record != nullptr;

@@ -197,8 +197,8 @@ void* helper_main(void*) {
     domain.quiesce(record);
     domain.run(record);
   }
-  // (20) all that the helper has done; pairs with (21).
-  helper_has_ended.store(true, A::release(20));
+  // (18) all that the helper has done; pairs with (19).
+  helper_has_ended.store(true, A::release(18));
   domain.sleepers().wake();
   return nullptr;
 }
@@ -209,8 +209,8 @@ void stop_helper() {
   Sleepers::Wait wait(domain.sleepers());
   for (;;) {
     wait.prepare();
-    // (21) all that the helper has done; pairs with (20).
-    if (helper_has_ended.load(A::acquire(21))) return;
+    // (19) all that the helper has done; pairs with (18).
+    if (helper_has_ended.load(A::acquire(19))) return;
     wait.sleep();
   }
 }

@@ -26,6 +26,12 @@ tests_interleave_mutex_SOURCES = \
 tests_interleave_mutex_CPPFLAGS = $(interleave_cppflags)
 tests_interleave_mutex_LDADD = $(interleave_ldadd)
 
+check_PROGRAMS += tests/interleave/rcu
+TESTS += tests/interleave/rcu
+tests_interleave_rcu_SOURCES = tests/interleave/rcu.cc
+tests_interleave_rcu_CPPFLAGS = $(interleave_cppflags)
+tests_interleave_rcu_LDADD = $(interleave_ldadd) lib/libovsthread-core.la
+
 check_PROGRAMS += tests/interleave/rwlock
 TESTS += tests/interleave/rwlock
 tests_interleave_rwlock_SOURCES = \
@@ -34,6 +40,12 @@ tests_interleave_rwlock_SOURCES = \
 	tests/interleave/rwlock.cc
 tests_interleave_rwlock_CPPFLAGS = $(interleave_cppflags)
 tests_interleave_rwlock_LDADD = $(interleave_ldadd)
+
+check_PROGRAMS += tests/interleave/thread-barrier
+TESTS += tests/interleave/thread-barrier
+tests_interleave_thread_barrier_SOURCES = tests/interleave/thread-barrier.cc
+tests_interleave_thread_barrier_CPPFLAGS = $(interleave_cppflags)
+tests_interleave_thread_barrier_LDADD = $(interleave_ldadd)
 
 check_PROGRAMS += tests/interleave/transactions
 TESTS += tests/interleave/transactions
