@@ -75,12 +75,14 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/version.cc
 
 # -z now: a lazily bound call would abort the transaction that makes it first.
+# -z nodelete: threads that have used the library call it when they end, be it
+# after dlclose().
 lib_LTLIBRARIES += lib/libovsthread.la
 lib_libovsthread_la_SOURCES =
 nodist_EXTRA_lib_libovsthread_la_SOURCES = dummy.cc
 lib_libovsthread_la_LIBADD = lib/libovsthread-core.la
 lib_libovsthread_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info 0:0:0 \
-	-Wl,-z,now -Wl,--version-script=$(srcdir)/lib/libovsthread.map
+	-Wl,-z,now -Wl,-z,nodelete -Wl,--version-script=$(srcdir)/lib/libovsthread.map
 EXTRA_lib_libovsthread_la_DEPENDENCIES = lib/libovsthread.map
 EXTRA_DIST += lib/libovsthread.map
 

@@ -202,6 +202,9 @@ tests_unit_version_SOURCES = tests/unit/test-version.cc
 tests_unit_version_CPPFLAGS = $(unit_cppflags)
 tests_unit_version_LDADD = $(unit_ldadd)
 
+TESTS += tests/annotations.sh
+dist_check_SCRIPTS += tests/annotations.sh
+
 TESTS += tests/rtm.sh
 dist_check_SCRIPTS += tests/rtm.sh
 
