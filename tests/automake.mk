@@ -248,3 +248,4 @@ check-valgrind:
 EXTRA_DIST += tests/valgrind.supp
 
 include tests/interleave/automake.mk
+include tests/scripted/automake.mk

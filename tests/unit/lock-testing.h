@@ -11,6 +11,8 @@
 #include <string>
 #include <thread>
 
+#include "elision.h"
+
 // These tests take and release locks in ways that the analysis rightly rejects.
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wthread-safety-analysis"
@@ -34,9 +36,8 @@ void elsewhere(F f) {
   std::thread(f).join();
 }
 
-// Makes the lock that was just taken a real one: no transaction survives a
-// system call.
-inline void for_real() { sched_yield(); }
+// Makes the lock that was just taken a real one.
+inline void for_real() { elision::safe_point(elision::SafePoint::kMessage); }
 
 // Keeps the thread busy until DONE, so that what others see of it is stable.
 template <class F>

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scripted-layer.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "elision-engine.h"
+#include "process-transaction.h"
+#include "stack-snapshot.h"
+#include "thread-id.h"
+
+namespace ovsthread {
+namespace {
+
+[[noreturn]] void die(const char* problem) {
+  std::fprintf(stderr, "scripted transactions: %s\n", problem);
+  std::abort();
+}
+
+// Lives as long as its thread's Script.
+thread_local Script* script;
+std::atomic<unsigned> n_scripts;
+
+// The transactions of whole suites.
+
+constexpr uint32_t kStatuses[] = {
+    0,
+    kStatusRetry,
+    kStatusConflict,
+    kStatusConflict | kStatusRetry,
+    kStatusCapacity,
+    kStatusNested | kStatusExplicit,
+    kStatusExplicit | 0xffu << 24,
+};
+// A process for each takes its time.
+constexpr unsigned kMaxProcesses = 400;
+
+ProcessTransaction process;
+unsigned n_processes;
+
+uint32_t random_number() {
+  static const uint64_t seed = [] {
+    const char* text = std::getenv("OVSTHREAD_TEST_SEED");
+    return text ? std::strtoull(text, nullptr, 0) : 1;
+  }();
+  static thread_local uint64_t state = seed * 0xd1342543de82ef95 + thread_id();
+  state = state * 0x5851f42d4c957f2d + 0x14057b7ef767814f;
+  return static_cast<uint32_t>(state >> 33);
+}
+
+uint32_t begin_by_chance() {
+  bool runs = random_number() % 4 != 0;
+  if (runs && n_scripts == 0 && n_processes < kMaxProcesses &&
+      ProcessTransaction::possible()) {
+    n_processes++;
+    return process.begin();
+  }
+  return kStatuses[random_number() % std::size(kStatuses)];
+}
+
+}  // namespace
+
+class Script::State {
+ public:
+  struct Step {
+    enum At { kBegin, kAccess, kCommit, kNowhere } at;
+    unsigned n;
+    uint32_t status;
+    Action other;
+  };
+
+  explicit State(const void* base) : base_(base) {}
+
+  uint32_t begin() {
+    if (running) die("begin inside a transaction");
+    step_ = next_step_ < steps.size() ? steps[next_step_++]
+                                      : Step{Step::kNowhere, 0, 0, nullptr};
+    if (step_.at == Step::kBegin) {
+      note("fail", step_.status);
+      run_other();
+      return step_.status;
+    }
+    for (Region& region : regions) {
+      region.copy.assign(region.data, region.data + region.size);
+    }
+    note("start");
+    running = true;
+    n_accesses_ = 0;
+    uint32_t status = snapshot_.take(base_);
+    if (status != StackSnapshot::kTaken) run_other();
+    return status;
+  }
+
+  void access() {
+    if (!running) return;
+    note("access");
+    if (step_.at == Step::kAccess && ++n_accesses_ == step_.n) fail();
+  }
+
+  void end() {
+    if (!running) die("end outside of a transaction");
+    if (step_.at == Step::kCommit) fail();
+    note("commit");
+    running = false;
+  }
+
+  [[noreturn]] void abort(uint8_t code) {
+    if (!running) die("abort outside of a transaction");
+    note("abort", code);
+    roll_back(uint32_t{code} << 24 | kStatusExplicit);
+  }
+
+  std::vector<Step> steps;
+  struct Region {
+    char* data;
+    size_t size;
+    std::vector<char> copy;
+  };
+  std::vector<Region> regions;
+  bool running = false;
+  bool foreign = false;
+  std::string trace;
+
+ private:
+  [[noreturn]] void fail() {
+    note("fail", step_.status);
+    roll_back(step_.status);
+  }
+
+  [[noreturn]] void roll_back(uint32_t status) {
+    running = false;
+    for (const Region& region : regions) {
+      std::memcpy(region.data, region.copy.data(), region.size);
+    }
+    snapshot_.resume(status);
+  }
+
+  void run_other() {
+    if (step_.other) std::thread(step_.other).join();
+  }
+
+  void note(const char* event) {
+    if (!trace.empty()) trace += ' ';
+    trace += event;
+  }
+  void note(const char* event, uint32_t detail) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%s(%x)", event, detail);
+    note(text);
+  }
+
+  const void* base_;
+  size_t next_step_ = 0;
+  Step step_ = {};  // Of the last begin().
+  unsigned n_accesses_ = 0;
+  StackSnapshot snapshot_;
+};
+
+Script::Script(const void* base) : state_(new State(base)) {
+  if (script) die("the thread has a script already");
+  restore(elision::tls_elision);
+  script = this;
+  n_scripts++;
+}
+
+Script::~Script() {
+  if (state_->running) die("a transaction outlives its script");
+  n_scripts--;
+  script = nullptr;
+  delete state_;
+}
+
+void Script::restore(void* data, size_t size) {
+  state_->regions.push_back({static_cast<char*>(data), size, {}});
+}
+
+void Script::abort_at_begin(uint32_t status, Action other) {
+  state_->steps.push_back({State::Step::kBegin, 0, status, std::move(other)});
+}
+
+void Script::abort_at_access(unsigned n, uint32_t status, Action other) {
+  state_->steps.push_back({State::Step::kAccess, n, status, std::move(other)});
+}
+
+void Script::abort_at_commit(uint32_t status, Action other) {
+  state_->steps.push_back({State::Step::kCommit, 0, status, std::move(other)});
+}
+
+void Script::run(Action other) {
+  state_->steps.push_back({State::Step::kNowhere, 0, 0, std::move(other)});
+}
+
+void Script::set_foreign(bool foreign) { state_->foreign = foreign; }
+
+std::string Script::trace() { return std::exchange(state_->trace, {}); }
+
+uint32_t ScriptedLayer::begin() {
+  return script ? script->state_->begin() : begin_by_chance();
+}
+
+void ScriptedLayer::end() {
+  if (script) {
+    script->state_->end();
+  } else {
+    process.commit();
+  }
+}
+
+bool ScriptedLayer::active() {
+  return script ? script->state_->running || script->state_->foreign
+                : process.running();
+}
+
+void ScriptedLayer::access(const void*) {
+  if (script) script->state_->access();
+}
+
+void ScriptedLayer::abort_with(uint8_t code) {
+  if (script) script->state_->abort(code);
+  process.abort(uint32_t{code} << 24 | kStatusExplicit);
+}
+
+}  // namespace ovsthread

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One lock, and every way in which its transaction can go.
+#include <atomic>
+
+#include "scripted-testing.h"
+
+namespace ovsthread {
+namespace {
+
+using Elision = Scripted;
+
+TEST_F(Elision, SubscribesFirstAndCommits) {
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  ovs_mutex_lock(&mutex);
+  EXPECT_TRUE(elided());
+  EXPECT_FALSE(is_held(mutex));
+  ovs_mutex_unlock(&mutex);
+  EXPECT_FALSE(elided());
+  EXPECT_EQ(script.trace(), "start access commit");
+  EXPECT_EQ(counts().acquisitions, 1u);
+  EXPECT_EQ(counts().elided, 1u);
+}
+
+TEST_F(Elision, WritesNothingToTheLock) {
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  ovs_mutex before = mutex;
+  ovs_mutex_lock_at(&mutex, "a.c:1");
+  ovs_mutex_unlock_at(&mutex, "a.c:2");
+  EXPECT_EQ(memcmp(&mutex, &before, sizeof mutex), 0);
+  script.abort_at_begin(0);
+  ovs_mutex_lock_at(&mutex, "a.c:3");
+  EXPECT_STREQ(mutex.where, "a.c:3");
+  ovs_mutex_unlock_at(&mutex, "a.c:4");
+  ovs_mutex_lock_at(&mutex, "a.c:5");
+  EXPECT_TRUE(elided());
+  EXPECT_STREQ(mutex.where, "a.c:3");
+  ovs_mutex_unlock_at(&mutex, "a.c:6");
+}
+
+// What the aborted run wrote is gone, on the stack and where restored.
+TEST_F(Elision, AnAbortUndoesTheSection) {
+  static int attempts;
+  static int data;
+  attempts = data = 0;
+  Script script;
+  script.restore(data);
+  script.abort_at_commit(kStatusConflict);
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  int local = 0;
+  ovs_mutex_lock(&mutex);
+  attempts++;
+  local++;
+  data++;
+  ovs_mutex_unlock(&mutex);
+  EXPECT_EQ(attempts, 2);
+  EXPECT_EQ(local, 1);
+  EXPECT_EQ(data, 1);
+  EXPECT_EQ(script.trace(), "start access fail(4) start access commit");
+}
+
+struct Class {
+  uint32_t status;
+  ovs_elision_abort cause;
+};
+
+class OneRealRun : public Scripted,
+                   public testing::WithParamInterface<Class> {};
+
+TEST_P(OneRealRun, ThenElidesAgain) {
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  script.abort_at_begin(GetParam().status);
+  script.abort_at_commit(GetParam().status);
+  for (int i = 0; i < 2; i++) {
+    ovs_mutex_lock(&mutex);
+    ovs_mutex_unlock(&mutex);
+  }
+  // Read now: counts are of no one's transaction, and traces not of theirs.
+  std::string trace = script.trace();
+  EXPECT_EQ(trace.substr(0, 5), "fail(");
+  EXPECT_EQ(trace.substr(trace.find(' ')).substr(0, 18), " start access fail");
+  EXPECT_EQ(counts().elided, 0u);
+  EXPECT_EQ(counts().acquisitions, 2u);
+  EXPECT_EQ(aborts(GetParam().cause), 2u);
+  ovs_mutex_lock(&mutex);
+  EXPECT_TRUE(elided());
+  ovs_mutex_unlock(&mutex);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Classes, OneRealRun,
+    testing::Values(
+        Class{kStatusCapacity, OVS_ABORT_CAPACITY},
+        Class{kStatusCapacity | kStatusConflict, OVS_ABORT_CAPACITY},
+        Class{0, OVS_ABORT_COLD}, Class{kStatusNested, OVS_ABORT_NESTED},
+        Class{kStatusNested | explicit_abort(elision::kCodeBusy),
+              OVS_ABORT_NESTED},
+        Class{kStatusDebug, OVS_ABORT_OTHER},
+        Class{explicit_abort(0xff), OVS_ABORT_OTHER},
+        Class{explicit_abort(elision::kCodeListFull), OVS_ABORT_OTHER}));
+
+TEST_F(Elision, ConflictsAreRetriedWithinABudget) {
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  for (unsigned i = 0; i < elision::kMaxConflicts; i++) {
+    script.abort_at_begin(kStatusConflict | kStatusRetry);
+  }
+  ovs_mutex_lock(&mutex);
+  EXPECT_TRUE(elided());
+  ovs_mutex_unlock(&mutex);
+  for (unsigned i = 0; i <= elision::kMaxConflicts; i++) {
+    script.abort_at_begin(kStatusConflict);
+  }
+  ovs_mutex_lock(&mutex);
+  EXPECT_FALSE(elided());
+  EXPECT_TRUE(is_held(mutex));
+  ovs_mutex_unlock(&mutex);
+  EXPECT_EQ(aborts(OVS_ABORT_CONFLICT), 2 * elision::kMaxConflicts + 1);
+  EXPECT_EQ(counts().elided, 1u);
+}
+
+// A word that another thread changes between the look and the subscription.
+TEST_F(Elision, ABusyWordAbortsAndIsNotChargedToTheBudget) {
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  for (unsigned i = 0; i < elision::kMaxConflicts; i++) {
+    script.abort_at_begin(kStatusConflict);
+  }
+  script.abort_at_begin(explicit_abort(elision::kCodeBusy));
+  script.abort_at_begin(explicit_abort(elision::kCodeBusy));
+  ovs_mutex_lock(&mutex);
+  EXPECT_TRUE(elided());
+  ovs_mutex_unlock(&mutex);
+  EXPECT_EQ(aborts(OVS_ABORT_BUSY), 2u);
+}
+
+TEST_F(Elision, BusyAbortsEndInARealLockAtTheirBound) {
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  for (int i = 0; i < 100; i++) {
+    script.abort_at_begin(explicit_abort(elision::kCodeBusy));
+  }
+  ovs_mutex_lock(&mutex);
+  EXPECT_FALSE(elided());
+  ovs_mutex_unlock(&mutex);
+  // 8, 24, 56, ...: each wait as long as those before and 8 more.
+  EXPECT_EQ(script.trace(),
+            "fail(b1000001) fail(b1000001) fail(b1000001) fail(b1000001) "
+            "fail(b1000001) fail(b1000001)");
+}
+
+// The wait for a real owner is bounded, no transaction starts meanwhile, and
+// the next acquisition elides again.
+TEST_F(Elision, WaitsForARealOwnerAndElidesAfterIt) {
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  std::atomic<bool> held{false};
+  std::thread owner([&] {
+    ovs_mutex_lock(&mutex);
+    for_real();
+    held = true;
+    // Until the main thread has given up looking and sleeps.
+    wait_until([&] { return __atomic_load_n(&mutex.word, 0) & 2; });
+    ovs_mutex_unlock(&mutex);
+  });
+  wait_until([&] { return held.load(); });
+  ovs_mutex_lock(&mutex);
+  EXPECT_FALSE(elided());
+  ovs_mutex_unlock(&mutex);
+  owner.join();
+  EXPECT_EQ(script.trace(), "");
+  ovs_mutex_lock(&mutex);
+  EXPECT_TRUE(elided());
+  ovs_mutex_unlock(&mutex);
+}
+
+TEST_F(Elision, SwitchingOffAbortsWhatStartsMeanwhile) {
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  script.abort_at_begin(kStatusConflict,
+                        [] { ovs_elision_set_mode(OVS_ELISION_OFF); });
+  ovs_mutex_lock(&mutex);
+  EXPECT_TRUE(is_held(mutex));
+  ovs_mutex_unlock(&mutex);
+  EXPECT_FALSE(elided());
+}
+
+TEST_F(Elision, TryLock) {
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  EXPECT_EQ(ovs_mutex_trylock(&mutex), 0);
+  EXPECT_TRUE(elided());
+  EXPECT_EQ(ovs_mutex_trylock(&mutex), EBUSY);
+  EXPECT_TRUE(elided());
+  ovs_mutex_unlock(&mutex);
+  script.abort_at_begin(0);
+  EXPECT_EQ(ovs_mutex_trylock(&mutex), 0);
+  EXPECT_TRUE(is_held(mutex));
+  EXPECT_EQ(ovs_mutex_trylock(&mutex), EBUSY);
+  elsewhere([&] { EXPECT_EQ(ovs_mutex_trylock(&mutex), EBUSY); });
+  ovs_mutex_unlock(&mutex);
+}
+
+// A lock that a waiter on a condition left is taken for real: who takes it must
+// pass the gate.
+TEST_F(Elision, AGatedLockIsNotElided) {
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  std::atomic<bool> waits{false};
+  bool ready = false;
+  std::thread waiter([&] {
+    ovs_mutex_lock(&mutex);
+    for_real();
+    waits = true;
+    while (!ready) ovs_mutex_cond_wait(&condition, &mutex);
+    ovs_mutex_unlock(&mutex);
+  });
+  wait_until([&] { return waits && !is_held(mutex); });
+  ovs_mutex_lock(&mutex);
+  EXPECT_FALSE(elided());
+  EXPECT_EQ(mutex.word & 4, 0u);
+  ready = true;
+  pthread_cond_signal(&condition);
+  ovs_mutex_unlock(&mutex);
+  waiter.join();
+  EXPECT_EQ(script.trace(), "");
+}
+
+// Inside a transaction of the program itself locks are taken for real.
+TEST_F(Elision, ForeignTransaction) {
+  Script script;
+  script.set_foreign(true);
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  ovs_rwlock lock = OVS_RWLOCK_INITIALIZER;
+  ovs_mutex_lock(&mutex);
+  ovs_rwlock_rdlock(&lock);
+  EXPECT_TRUE(is_held(mutex));
+  EXPECT_GE(lock.word, 32u);
+  ovs_rwlock_unlock(&lock);
+  ovs_mutex_unlock(&mutex);
+  EXPECT_EQ(script.trace(), "");
+  EXPECT_EQ(counts().acquisitions, 0u);
+}
+
+// Transactions fall below 1 % of the acquisitions of a section that never fits.
+TEST_F(Elision, AutoLearnsWhatNeverFits) {
+  Script script;
+  ASSERT_EQ(ovs_elision_set_mode(OVS_ELISION_AUTO), 0);
+  constexpr unsigned kRounds = 100000;
+  for (unsigned i = 0; i < kRounds; i++) {
+    script.abort_at_begin(kStatusCapacity);
+  }
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  for (unsigned i = 0; i < kRounds; i++) {
+    ovs_mutex_lock_at(&mutex, "never-fits.c:1");
+    ovs_mutex_unlock(&mutex);
+  }
+  EXPECT_LT(counts().started, kRounds / 100);
+  EXPECT_GT(counts().started, 2u);
+}
+
+}  // namespace
+}  // namespace ovsthread

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Safe points: what no transaction can do runs for real, once, and what misuse
+// is found inside a transaction is said.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rcu.h"
+#include "scripted-testing.h"
+
+namespace ovsthread {
+namespace {
+
+using SafePoints = Scripted;
+using elision::SafePoint;
+
+struct Kind {
+  const char* name;
+  void (*reach)(ovs_mutex& held);
+};
+
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+
+void wait_once(ovs_mutex& held) {
+  static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  std::thread signaller;
+  // What starts a thread inside a transaction is not undone here.
+  if (!elision::in_transaction()) {
+    signaller = std::thread([&] {
+      ovs_mutex_lock(&held);
+      pthread_cond_signal(&condition);
+      ovs_mutex_unlock(&held);
+    });
+  }
+  ovs_mutex_cond_wait(&condition, &held);
+  ovs_mutex_unlock(&held);
+  signaller.join();
+  ovs_mutex_lock(&held);
+}
+
+void fork_once(ovs_mutex&) {
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+}
+
+constexpr Kind kKinds[] = {
+    {"condition wait", wait_once},
+    {"quiesce", [](ovs_mutex&) { rcu::quiesce(); }},
+    {"quiesce start and end",
+     [](ovs_mutex&) { rcu::quiesce_start(), rcu::quiesce_end(); }},
+    {"synchronize", [](ovs_mutex&) { rcu::synchronize_keeping_state(); }},
+    {"barrier", [](ovs_mutex&) { rcu::barrier(); }},
+    {"fork", fork_once},
+    {"thread start", [](ovs_mutex&) { rcu::start_helper(); }},
+    {"statistics", [](ovs_mutex&) { ovs_elision_counts_reset(); }},
+    {"change of the mode",
+     [](ovs_mutex&) { ovs_elision_set_mode(OVS_ELISION_ALWAYS); }},
+    {"message", [](ovs_mutex&) { elision::safe_point(SafePoint::kMessage); }},
+    {"migration",
+     [](ovs_mutex&) { elision::safe_point(SafePoint::kMigration); }},
+    {"allocation",
+     [](ovs_mutex&) { elision::safe_point(SafePoint::kAllocation); }},
+};
+
+class EachSafePoint : public Scripted,
+                      public testing::WithParamInterface<Kind> {};
+
+// It aborts once, however many locks are held; the section then runs for real
+// up to the release of its first lock; afterwards locks elide again.
+TEST_P(EachSafePoint, RunsForReal) {
+  rcu::quiesce();  // Registers the thread.
+  Script script;
+  ovs_mutex outer = OVS_MUTEX_INITIALIZER;
+  ovs_mutex middle = OVS_MUTEX_INITIALIZER;
+  ovs_mutex inner = OVS_MUTEX_INITIALIZER;
+  ovs_mutex_lock(&outer);
+  ovs_mutex_lock(&middle);
+  ovs_mutex_lock(&inner);
+  GetParam().reach(inner);
+  EXPECT_FALSE(elided());
+  EXPECT_TRUE(is_held(outer) && is_held(middle) && is_held(inner));
+  ovs_mutex_unlock(&inner);
+  ovs_mutex_unlock(&middle);
+  EXPECT_TRUE(is_held(outer));
+  ovs_mutex_lock(&middle);
+  EXPECT_TRUE(is_held(middle));
+  ovs_mutex_unlock(&outer);
+  ovs_mutex_unlock(&middle);
+  EXPECT_EQ(script.trace(), "start access access access abort(b2)");
+  ovs_mutex_lock(&outer);
+  EXPECT_TRUE(elided());
+  ovs_mutex_unlock(&outer);
+  EXPECT_EQ(script.trace(), "start access commit");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, EachSafePoint, testing::ValuesIn(kKinds));
+
+TEST_F(SafePoints, RegisteringAThread) {
+  elsewhere([] {
+    Script script;
+    ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+    ovs_mutex_lock(&mutex);
+    rcu::postpone([](void*) {}, nullptr);
+    EXPECT_FALSE(elided());
+    ovs_mutex_unlock(&mutex);
+    EXPECT_EQ(script.trace(), "start access abort(b2)");
+  });
+}
+
+// What writers do in every section is none.
+TEST_F(SafePoints, PostponeWithRoomStaysElided) {
+  static int runs;
+  runs = 0;
+  rcu::quiesce();
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  ovs_mutex_lock(&mutex);
+  rcu::postpone([](void*) { runs++; }, nullptr);
+  EXPECT_TRUE(elided());
+  ovs_mutex_unlock(&mutex);
+  EXPECT_EQ(script.trace(), "start access commit");
+  rcu::barrier();
+  EXPECT_EQ(runs, 1);
+}
+
+// A section that always reaches one is run for real from the start, after a
+// few times.
+TEST_F(SafePoints, AutoLearnsTheSite) {
+  ASSERT_EQ(ovs_elision_set_mode(OVS_ELISION_AUTO), 0);
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  constexpr unsigned kRounds = 1000;
+  for (unsigned i = 0; i < kRounds; i++) {
+    ovs_mutex_lock_at(&mutex, "always-waits.c:1");
+    elision::safe_point(SafePoint::kConditionWait);
+    ovs_mutex_unlock(&mutex);
+  }
+  EXPECT_LT(counts().started, kRounds / 20);
+  EXPECT_GT(counts().started, 2u);
+}
+
+// A try that a safe point sent to the real lock, and that finds it busy, leaves
+// the thread free to elide.
+TEST_F(SafePoints, AFailedTryDoesNotSuspend) {
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  script.run([&] { ovs_mutex_lock(&mutex), for_real(); });
+  int result = ovs_mutex_trylock(&mutex);
+  if (result == 0) elision::safe_point(SafePoint::kMessage);
+  EXPECT_EQ(result, EBUSY);
+  ovs_mutex other = OVS_MUTEX_INITIALIZER;
+  ovs_mutex_lock(&other);
+  EXPECT_TRUE(elided());
+  ovs_mutex_unlock(&other);
+}
+
+// The messages are those of misuse with elision off: the transaction is aborted
+// before them, and the section has got there again for real.
+using Misuse = Scripted;
+
+TEST_F(Misuse, Relock) {
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  auto offend = [&] {
+    Script script;
+    ovs_mutex_lock_at(&mutex, "first.c:1");
+    ovs_mutex_lock_at(&mutex, "offence.c:2");
+  };
+  EXPECT_MISUSE(offend(), "deadlock: lock of a mutex that the caller holds",
+                "mutex", "; held since first\\.c:1");
+}
+
+TEST_F(Misuse, RelockOfAnRwlock) {
+  ovs_rwlock lock = OVS_RWLOCK_INITIALIZER;
+  auto offend = [&](bool write_first) {
+    Script script;
+    if (write_first) {
+      ovs_rwlock_wrlock_at(&lock, "first.c:1");
+      ovs_rwlock_rdlock_at(&lock, "offence.c:2");
+    } else {
+      ovs_rwlock_rdlock_at(&lock, "first.c:1");
+      ovs_rwlock_wrlock_at(&lock, "offence.c:2");
+    }
+  };
+  EXPECT_MISUSE(offend(true),
+                "deadlock: lock of an rwlock that the caller "
+                "holds",
+                "rwlock", "; held since first\\.c:1");
+  EXPECT_MISUSE(offend(false),
+                "deadlock: write lock of an rwlock that the "
+                "caller reads",
+                "rwlock", "; held since first\\.c:1");
+}
+
+TEST_F(Misuse, UnlockTwice) {
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  ovs_mutex outer = OVS_MUTEX_INITIALIZER;
+  auto offend = [&](bool inside) {
+    Script script;
+    if (inside) ovs_mutex_lock(&outer);
+    ovs_mutex_lock_at(&mutex, "first.c:1");
+    ovs_mutex_unlock(&mutex);
+    ovs_mutex_unlock_at(&mutex, "offence.c:2");
+  };
+  // An elided hold leaves no trace; inside, the section is run for real first.
+  EXPECT_MISUSE(offend(false),
+                "unlock of a mutex that the caller does not hold", "mutex",
+                "; never taken");
+  EXPECT_MISUSE(offend(true), "unlock of a mutex that the caller does not hold",
+                "mutex", "; last taken at first\\.c:1");
+}
+
+TEST_F(Misuse, DestroyByTheHolder) {
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  ovs_rwlock lock = OVS_RWLOCK_INITIALIZER;
+  auto mutex_offend = [&] {
+    Script script;
+    ovs_mutex_lock_at(&mutex, "first.c:1");
+    ovs_mutex_destroy_at(&mutex, "offence.c:2");
+  };
+  auto rwlock_offend = [&] {
+    Script script;
+    ovs_rwlock_rdlock_at(&lock, "first.c:1");
+    ovs_rwlock_destroy_at(&lock, "offence.c:2");
+  };
+  EXPECT_MISUSE(mutex_offend(), "destroy of a mutex that is held", "mutex",
+                "; held since first\\.c:1");
+  EXPECT_MISUSE(rwlock_offend(), "destroy of an rwlock that is held", "rwlock",
+                "; held since first\\.c:1");
+}
+
+// Another thread destroys the lock during an elided hold: that aborts the
+// transaction, whose run for real finds a destroyed lock.
+TEST_F(Misuse, DestroyDuringAnotherThreadsElidedHold) {
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  auto offend = [&] {
+    Script script;
+    script.abort_at_commit(
+        kStatusConflict, [&] { ovs_mutex_destroy_at(&mutex, "destroy.c:1"); });
+    ovs_mutex_lock_at(&mutex, "offence.c:2");
+    ovs_mutex_unlock(&mutex);
+  };
+  EXPECT_MISUSE(offend(), "lock of a destroyed mutex", "mutex",
+                "; destroyed at destroy\\.c:1");
+}
+
+TEST_F(Misuse, WaitWithoutTheMutexInsideASection) {
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  ovs_mutex outer = OVS_MUTEX_INITIALIZER;
+  pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  auto offend = [&] {
+    Script script;
+    ovs_mutex_lock(&outer);
+    ovs_mutex_cond_wait_at(&condition, &mutex, "offence.c:2");
+  };
+  EXPECT_MISUSE(offend(), "wait with a mutex that the caller does not hold",
+                "mutex", "; never taken");
+}
+
+TEST_F(Misuse, LockOfAnUninitialisedMutexInsideASection) {
+  ovs_mutex mutex = {};
+  ovs_mutex outer = OVS_MUTEX_INITIALIZER;
+  auto offend = [&] {
+    Script script;
+    ovs_mutex_lock(&outer);
+    ovs_mutex_lock_at(&mutex, "offence.c:2");
+  };
+  EXPECT_MISUSE(offend(), "lock of an uninitialised mutex", "mutex", "");
+}
+
+}  // namespace
+}  // namespace ovsthread
