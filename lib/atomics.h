@@ -38,7 +38,6 @@ struct RealAtomics {
   template <class T>
   class Atomic {
     static_assert(std::is_trivially_copyable_v<T>);
-    // NOLINTNEXTLINE(bugprone-sizeof-expression): T may be a pointer.
     static_assert(sizeof(T) <= sizeof(void*));
 
    public:

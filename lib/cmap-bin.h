@@ -118,7 +118,8 @@ inline unsigned match_tag(const Bin<P>& line, uint64_t tag) {
   if constexpr (std::is_same_v<typename P::Atomics, RealAtomics>) {
     static_assert(sizeof(Bin<P>) == 64);
     auto pair = [&line](int i) {
-      return _mm_load_ps(reinterpret_cast<const float*>(&line) + 4 * i);
+      return _mm_load_ps(reinterpret_cast<const float*>(&line) +
+                         ptrdiff_t{4} * i);
     };
     // The upper halves of four words each, their tags sign-extended, so that
     // the saturating pack keeps them.

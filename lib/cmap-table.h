@@ -123,7 +123,7 @@ inline Node<P>* find(const Table<P>* table, uint64_t hash) {
   for (;;) {
     const Bin<P>* line = &table->bin(hash);
     uint64_t header = load_header(*line);
-    if (__builtin_expect(header & kMoved, 0)) {
+    if (__builtin_expect((header & kMoved) != 0, 0)) {
       table = table->successor();
       continue;
     }

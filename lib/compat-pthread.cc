@@ -9,7 +9,9 @@
 namespace {
 
 void check(const char* function, int error) {
-  if (error != 0) ovsthread::fatal("%s failed: %s", function, strerror(error));
+  if (error != 0) {
+    ovsthread::fatal("%s failed: %s", function, strerrordesc_np(error));
+  }
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ void switch_to(ovs_elision_mode mode, bool active, const char* why) {
 
 // Before main(), so that locks need not ask whether it has been done.
 __attribute__((constructor)) void initialise() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet.
   const char* setting = getenv("OVSTHREAD_ELISION");
   ovs_elision_mode mode = OVS_ELISION_AUTO;
   if (setting == nullptr || strcmp(setting, "auto") == 0) {

@@ -30,7 +30,6 @@
 #include <bit>
 #include <iterator>
 #include <new>
-#include <ranges>
 #include <span>
 
 extern "C" {
@@ -305,9 +304,22 @@ class Cmap {
     cmap_replace__(&map_, &(old.*kNode), &(now.*kNode), hash);
   }
 
+  // The elements of one hash.  Not a std::ranges::subrange: clang 14 cannot
+  // instantiate that of GCC 12's library.
+  class hash_range {
+   public:
+    explicit hash_range(local_iterator first) : first_(first) {}
+    local_iterator begin() const { return first_; }
+    local_iterator end() const { return {}; }
+    bool empty() const { return begin() == end(); }
+
+   private:
+    local_iterator first_;
+  };
+
   // The elements of HASH, newest first.
-  std::ranges::subrange<local_iterator> equal_range(uint64_t hash) const {
-    return {local_iterator(cmap_find__(&map_, hash)), local_iterator()};
+  hash_range equal_range(uint64_t hash) const {
+    return hash_range(local_iterator(cmap_find__(&map_, hash)));
   }
 
   // The newest element of HASH for which EQUAL(element) holds, or null.

@@ -119,9 +119,9 @@ class rcu_obj_base {
  protected:
   rcu_obj_base() = default;
   rcu_obj_base(const rcu_obj_base&) = default;
-  rcu_obj_base(rcu_obj_base&&) = default;
+  rcu_obj_base(rcu_obj_base&&) noexcept = default;
   rcu_obj_base& operator=(const rcu_obj_base&) = default;
-  rcu_obj_base& operator=(rcu_obj_base&&) = default;
+  rcu_obj_base& operator=(rcu_obj_base&&) noexcept = default;
   ~rcu_obj_base() = default;
 
  private:

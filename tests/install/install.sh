@@ -111,19 +111,4 @@ same_headers() {
 }
 check "every header is installed in its place" same_headers
 
-# Under the names by which users include them.
-header_alone() {
-  echo "#include <$2>" >"$work/alone.$1"
-  $3 -Wall -Wextra -Werror -fsyntax-only "$work/alone.$1" \
-    $(pkg-config --cflags ovsthread-compat)
-}
-for path in $(cd "$root$includedir" && find ovsthread -name '*.h' | sort); do
-  header=${path#ovsthread/compat/}
-  header=${header#fallback/}
-  check "$header alone in C++" header_alone cc "$header" "$CXX"
-  if ! grep -q '^namespace' "$root$includedir/$path"; then
-    check "$header alone in C" header_alone c "$header" "$CC -std=gnu11"
-  fi
-done
-
 echo "1..$n"
