@@ -73,19 +73,22 @@ class Script::State {
     unsigned n;
     uint32_t status;
     Action other;
+    Action before;
   };
 
   explicit State(const void* base) : base_(base) {}
 
   uint32_t begin() {
     if (running) die("begin inside a transaction");
-    step_ = next_step_ < steps.size() ? steps[next_step_++]
-                                      : Step{Step::kNowhere, 0, 0, nullptr};
+    step_ = next_step_ < steps.size()
+                ? steps[next_step_++]
+                : Step{Step::kNowhere, 0, 0, nullptr, nullptr};
     if (step_.at == Step::kBegin) {
       note("fail", step_.status);
-      run_other();
+      run_elsewhere(step_.other);
       return step_.status;
     }
+    run_elsewhere(step_.before);
     for (Region& region : regions) {
       region.copy.assign(region.data, region.data + region.size);
     }
@@ -93,7 +96,7 @@ class Script::State {
     running = true;
     n_accesses_ = 0;
     uint32_t status = snapshot_.take(base_);
-    if (status != StackSnapshot::kTaken) run_other();
+    if (status != StackSnapshot::kTaken) run_elsewhere(step_.other);
     return status;
   }
 
@@ -141,8 +144,8 @@ class Script::State {
     snapshot_.resume(status);
   }
 
-  void run_other() {
-    if (step_.other) std::thread(step_.other).join();
+  static void run_elsewhere(const Action& action) {
+    if (action) std::thread(action).join();
   }
 
   void note(const char* event) {
@@ -181,19 +184,23 @@ void Script::restore(void* data, size_t size) {
 }
 
 void Script::abort_at_begin(uint32_t status, Action other) {
-  state_->steps.push_back({State::Step::kBegin, 0, status, std::move(other)});
+  state_->steps.push_back(
+      {State::Step::kBegin, 0, status, std::move(other), nullptr});
 }
 
 void Script::abort_at_access(unsigned n, uint32_t status, Action other) {
-  state_->steps.push_back({State::Step::kAccess, n, status, std::move(other)});
+  state_->steps.push_back(
+      {State::Step::kAccess, n, status, std::move(other), nullptr});
 }
 
 void Script::abort_at_commit(uint32_t status, Action other) {
-  state_->steps.push_back({State::Step::kCommit, 0, status, std::move(other)});
+  state_->steps.push_back(
+      {State::Step::kCommit, 0, status, std::move(other), nullptr});
 }
 
-void Script::run(Action other) {
-  state_->steps.push_back({State::Step::kNowhere, 0, 0, std::move(other)});
+void Script::run(Action other, Action before) {
+  state_->steps.push_back(
+      {State::Step::kNowhere, 0, 0, std::move(other), std::move(before)});
 }
 
 void Script::set_foreign(bool foreign) { state_->foreign = foreign; }

@@ -84,8 +84,9 @@ class Script {
   // N: 1 for the first access, which is that of the outermost lock's word.
   void abort_at_access(unsigned n, uint32_t status, Action other = nullptr);
   void abort_at_commit(uint32_t status, Action other = nullptr);
-  // OTHER is run if the engine itself aborts.
-  void run(Action other = nullptr);
+  // OTHER is run if the engine itself aborts.  BEFORE is run by another thread
+  // first: between the engine's last look at the lock and the transaction.
+  void run(Action other = nullptr, Action before = nullptr);
 
   // Whether the thread is inside a transaction that the library did not start.
   void set_foreign(bool foreign);

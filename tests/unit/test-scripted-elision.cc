@@ -122,8 +122,39 @@ TEST_F(Elision, ConflictsAreRetriedWithinABudget) {
   EXPECT_EQ(counts().elided, 1u);
 }
 
-// A word that another thread changes between the look and the subscription.
-TEST_F(Elision, ABusyWordAbortsAndIsNotChargedToTheBudget) {
+// Another thread takes the lock between the last look at it and the
+// subscription.
+TEST_F(Elision, ABusyWordAborts) {
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  std::atomic<int> state{0};
+  std::thread owner([&] {
+    wait_until([&] { return state == 1; });
+    ovs_mutex_lock(&mutex);
+    for_real();
+    state = 2;
+    wait_until([&] { return state == 3; });
+    ovs_mutex_unlock(&mutex);
+    state = 4;
+  });
+  script.run(
+      [&] {
+        state = 3;
+        wait_until([&] { return state == 4; });
+      },
+      [&] {
+        state = 1;
+        wait_until([&] { return state == 2; });
+      });
+  ovs_mutex_lock(&mutex);
+  EXPECT_TRUE(elided());
+  ovs_mutex_unlock(&mutex);
+  owner.join();
+  EXPECT_EQ(script.trace(), "start access abort(b1) start access commit");
+  EXPECT_EQ(aborts(OVS_ABORT_BUSY), 1u);
+}
+
+TEST_F(Elision, BusyAbortsAreNotChargedToTheBudget) {
   Script script;
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
   for (unsigned i = 0; i < elision::kMaxConflicts; i++) {
@@ -180,12 +211,12 @@ TEST_F(Elision, WaitsForARealOwnerAndElidesAfterIt) {
 TEST_F(Elision, SwitchingOffAbortsWhatStartsMeanwhile) {
   Script script;
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
-  script.abort_at_begin(kStatusConflict,
-                        [] { ovs_elision_set_mode(OVS_ELISION_OFF); });
+  script.run(nullptr, [] { ovs_elision_set_mode(OVS_ELISION_OFF); });
   ovs_mutex_lock(&mutex);
   EXPECT_TRUE(is_held(mutex));
   ovs_mutex_unlock(&mutex);
-  EXPECT_FALSE(elided());
+  EXPECT_EQ(script.trace(), "start access abort(b4)");
+  EXPECT_EQ(aborts(OVS_ABORT_OTHER), 1u);
 }
 
 TEST_F(Elision, TryLock) {
