@@ -89,6 +89,7 @@ dist_check_SCRIPTS += \
 # One line a program here, and three below.
 unit_programs = \
 	tests/unit/bench \
+	tests/unit/calls \
 	tests/unit/cmap \
 	tests/unit/elision \
 	tests/unit/elision-policy \
@@ -114,6 +115,24 @@ tests_unit_bench_SOURCES = \
 	tests/unit/test-bench.cc
 tests_unit_bench_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/bench
 tests_unit_bench_LDADD = $(unit_ldadd)
+
+tests_unit_calls_SOURCES = \
+	tests/compat/calls.h \
+	tests/compat/cmap-calls-cxx.cc \
+	tests/compat/cmap-calls.c \
+	tests/compat/hmap-calls-cxx.cc \
+	tests/compat/hmap-calls.c \
+	tests/compat/layout-calls-cxx.cc \
+	tests/compat/layout-calls.c \
+	tests/compat/lock-calls-cxx.cc \
+	tests/compat/lock-calls.c \
+	tests/compat/rcu-calls-cxx.cc \
+	tests/compat/rcu-calls.c \
+	tests/compat/thread-calls-cxx.cc \
+	tests/compat/thread-calls.c \
+	tests/unit/test-calls.cc
+tests_unit_calls_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)
+tests_unit_calls_LDADD = $(unit_ldadd)
 
 tests_unit_cmap_SOURCES = \
 	tests/unit/cmap-test.h \
@@ -146,9 +165,6 @@ tests_unit_hash_CPPFLAGS = $(unit_cppflags)
 tests_unit_hash_LDADD = $(unit_ldadd)
 
 tests_unit_hmap_SOURCES = \
-	tests/compat/hmap-loops-cxx.cc \
-	tests/compat/hmap-loops.c \
-	tests/compat/loops.h \
 	tests/unit/test-hmap-face.cc \
 	tests/unit/test-hmap-stripes.cc \
 	tests/unit/test-hmap.cc
@@ -164,16 +180,12 @@ tests_unit_ovstest_CPPFLAGS = $(unit_cppflags) $(ABSL_CFLAGS)
 tests_unit_ovstest_LDADD = tests/libovstest.la $(unit_ldadd)
 
 tests_unit_rcu_SOURCES = \
-	tests/compat/loops.h \
-	tests/compat/macros.h \
-	tests/compat/rcu-macros-cxx.cc \
-	tests/compat/rcu-macros.c \
 	tests/in-process.h \
 	tests/unit/rcu-testing.h \
 	tests/unit/test-rcu-faces.cc \
 	tests/unit/test-rcu-misuse.cc \
 	tests/unit/test-rcu.cc
-tests_unit_rcu_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)
+tests_unit_rcu_CPPFLAGS = $(unit_cppflags)
 tests_unit_rcu_LDADD = $(unit_ldadd)
 
 tests_unit_rwlock_SOURCES = tests/unit/lock-testing.h tests/unit/test-rwlock.cc
@@ -181,13 +193,9 @@ tests_unit_rwlock_CPPFLAGS = $(unit_cppflags)
 tests_unit_rwlock_LDADD = $(unit_ldadd)
 
 tests_unit_thread_SOURCES = \
-	tests/compat/loops.h \
-	tests/compat/macros.h \
-	tests/compat/thread-macros-cxx.cc \
-	tests/compat/thread-macros.c \
 	tests/in-process.h \
 	tests/unit/test-thread.cc
-tests_unit_thread_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)
+tests_unit_thread_CPPFLAGS = $(unit_cppflags)
 tests_unit_thread_LDADD = $(unit_ldadd)
 
 tests_unit_thread_id_SOURCES = tests/unit/test-thread-id.cc

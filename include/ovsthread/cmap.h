@@ -27,10 +27,13 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
+/* Programs may include C headers inside extern "C". */
+extern "C++" {
 #include <bit>
 #include <iterator>
 #include <new>
 #include <span>
+}
 
 extern "C" {
 #endif
@@ -196,6 +199,7 @@ static inline struct cmap_node *cmap_first(const struct cmap *cmap) {
 #ifdef __cplusplus
 }  // extern "C"
 
+extern "C++" {
 namespace ovsthread {
 
 // A map of elements of the standard-layout type T, each of which embeds its
@@ -356,6 +360,7 @@ class Cmap {
 };
 
 }  // namespace ovsthread
+}  // extern "C++"
 #endif  // __cplusplus
 
 #endif /* OVSTHREAD_CMAP_H_ */

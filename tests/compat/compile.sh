@@ -73,6 +73,11 @@ for header in $compat; do echo "$header"; done | sources compat
 for a in $replaced; do
   for b in $replaced; do test "$a" = "$b" || echo "$a $b"; done
 done | sources pairs
+for header in $compat; do echo "$header"; done | sources linkage
+for source in "$work"/linkage/*.c; do
+  { echo 'extern "C" {'; cat "$source"; echo '}'; } >"$work/source"
+  mv "$work/source" "$source"
+done
 mkdir "$work/calls" && cp "$top"/tests/compat/*.c "$work/calls"
 
 # Headers of a program that has nothing to do with Open vSwitch.
@@ -149,6 +154,8 @@ for family in gcc clang; do
           $own $fallback
         report "each pair of headers $in" pairs "$@" -fsyntax-only \
           -include "$work/$family/atomic.h" $own $fallback
+        report "inside extern \"C\" $in" linkage "$@" -fsyntax-only \
+          $own $fallback
         ;;
     esac
     # shellcheck disable=SC2086

@@ -96,7 +96,7 @@ TEST(HmapStripes, WritersOfDifferentBucketsShareNothing) {
   hmap map = HMAP_INITIALIZER(&map);
   hmap_reserve(&map, 64 * enough());
   run_on_each_stripe([&](unsigned self) {
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < 200; round++) {
       for (size_t i = self; i < nodes.size(); i += writers) {
         hmap_insert_fast(&map, &nodes[i], i);
       }

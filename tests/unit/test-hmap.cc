@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "openvswitch/hmap.h"
-#include "tests/compat/loops.h"
 #include "topology.h"
 
 namespace ovsthread {
@@ -370,11 +369,6 @@ TEST_P(WithHash, AgreesWithAnotherMapUnderRandomOperations) {
   Model model(GetParam(), most);
   model.run(static_cast<int>(std::max<size_t>(50 * most, 100000)));
   EXPECT_TRUE(model.striped_seen());
-}
-
-TEST(Hmap, RunsTheLoopsOfCAndCxx) {
-  EXPECT_EQ(hmap_loops_c(), nullptr) << hmap_loops_c();
-  EXPECT_EQ(hmap_loops_cxx(), nullptr) << hmap_loops_cxx();
 }
 
 TEST(Hmap, ReservesAnyCapacityFromEmpty) {

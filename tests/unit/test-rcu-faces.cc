@@ -13,18 +13,9 @@
 #include "in-process.h"
 #include "ovs-rcu.h"
 #include "ovsthread/rcu.h"
-#include "tests/compat/macros.h"
 
 namespace ovsthread {
 namespace {
-
-TEST(OvsRcu, MacrosInC) {
-  in_process([] { EXPECT_STREQ(rcu_macros_c(), nullptr); });
-}
-
-TEST(OvsRcu, MacrosInCxx) {
-  in_process([] { EXPECT_STREQ(rcu_macros_cxx(), nullptr); });
-}
 
 struct Counted {
   explicit Counted(std::atomic<int>& counter) : live(counter) { ++live; }

@@ -23,7 +23,6 @@
 #include "log.h"
 #include "ovs-thread.h"
 #include "ovsthread/thread.h"
-#include "tests/compat/macros.h"
 #include "thread-id.h"
 
 static std::string subprogram_name;
@@ -45,14 +44,6 @@ pthread_t create(const char* name, const std::function<void()>& body) {
         return aux;
       },
       const_cast<std::function<void()>*>(&body));
-}
-
-TEST(OvsThread, MacrosInC) {
-  in_process([] { EXPECT_STREQ(thread_macros_c(), nullptr); });
-}
-
-TEST(OvsThread, MacrosInCxx) {
-  in_process([] { EXPECT_STREQ(thread_macros_cxx(), nullptr); });
 }
 
 TEST(OvsThreadCreate, StartsAThreadAsPromised) {

@@ -17,7 +17,10 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
+/* Programs may include C headers inside extern "C". */
+extern "C++" {
 #include <atomic>
+}
 
 #define ATOMIC(TYPE) std::atomic<TYPE>
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Uses every macro of ovs-rcu.h as programs do.  Valid C and C++: the compile
- * matrix checks that no use draws a warning, tests/unit/rcu runs the file in
- * both languages. */
+ * ovs-rcu.h as programs use it; see calls.h. */
 #include "ovs-rcu.h"
-#include "tests/compat/macros.h"
+#include "tests/compat/calls.h"
 
 struct item {
   int value;
@@ -56,7 +54,7 @@ static struct item *item_once(struct item *item) {
   return item;
 }
 
-const char *MACROS(rcu)(void) {
+const char *CALLS(rcu)(void) {
   static struct item items[3] = {
       {1, OVSRCU_INITIALIZER(NULL)}, {10, {NULL}}, {100, {NULL}}};
   struct item *none = NULL;

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/compat/rcu-macros.c"
+#include "tests/compat/hmap-calls.c"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Uses every macro of ovs-thread.h as programs do.  Valid C and C++: the
- * compile matrix checks that no use draws a warning, tests/unit/thread runs the
- * file in both languages. */
+ * The threads and per-thread data of ovs-thread.h as programs use them; see
+ * calls.h. */
 #include "ovs-thread.h"
-#include "tests/compat/macros.h"
+#include "tests/compat/calls.h"
 
 DEFINE_STATIC_PER_THREAD_DATA(int, number, 7)
 DEFINE_STATIC_PER_THREAD_DATA(
@@ -19,11 +18,11 @@ DEFINE_STATIC_PER_THREAD_DATA(const char *, unused_text, NULL);
 DEFINE_COUNTER(counter)
 
 #ifdef __cplusplus
-DECLARE_EXTERN_PER_THREAD_DATA(struct ovsrcu_macros_cxx *, shared_cxx)
+DECLARE_EXTERN_PER_THREAD_DATA(struct ovsrcu_calls_cxx *, shared_cxx)
 DEFINE_EXTERN_PER_THREAD_DATA(shared_cxx, NULL)
 #define shared_get shared_cxx_get
 #else
-DECLARE_EXTERN_PER_THREAD_DATA(struct ovsrcu_macros_c *, shared_c)
+DECLARE_EXTERN_PER_THREAD_DATA(struct ovsrcu_calls_c *, shared_c)
 DEFINE_EXTERN_PER_THREAD_DATA(shared_c, NULL)
 #define shared_get shared_c_get
 #endif
@@ -56,7 +55,7 @@ static struct ovsthread_stats *stats_once(struct ovsthread_stats *stats) {
 
 static void *new_bucket(void) { return calloc(1, sizeof(long)); }
 
-const char *MACROS(thread)(void) {
+const char *CALLS(thread)(void) {
   const char *failure;
   void *result;
   pthread_t thread;
@@ -86,7 +85,7 @@ const char *MACROS(thread)(void) {
 
   /* A thread. */
   ovs_barrier_init(&barrier, 2);
-  thread = ovs_thread_create("macros", check_thread, &failure);
+  thread = ovs_thread_create("calls", check_thread, &failure);
   CHECK(!ovsrcu_is_quiescent());
   CHECK(!single_threaded());
   CHECK(!may_fork());

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/compat/hmap-loops.c"
+#include "tests/compat/thread-calls.c"
