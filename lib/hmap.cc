@@ -36,8 +36,8 @@ constexpr size_t kBucketsPerStripe = 64;
 // may add before one of them looks at the load.
 constexpr size_t kLooksPerFill = 4;
 
-// From this number on, buckets are allocated and freed for real, not in a
-// transaction: it may take a system call.
+// From this number on, buckets are allocated, cleared and freed for real, not
+// in a transaction: it may take a system call, or more lines than fit.
 constexpr size_t kSafePointBuckets = 512;
 
 constexpr size_t kHugePage = size_t{2} << 20;
@@ -160,7 +160,11 @@ void resize(hmap* map, size_t mask, const char* where) {
   bool striped = mask + 1 >= kBucketsPerStripe * stripe_count();
   if (striped != hmap_is_striped__(map->tally)) {
     size_t nodes = hmap_count(map);
-    striped ? count_in_stripes(map, nodes, where) : count_inline(map, nodes);
+    if (striped) {
+      count_in_stripes(map, nodes, where);
+    } else {
+      count_inline(map, nodes);
+    }
   }
   if (striped) {
     size_t inserts = (mask + 1) / (kLooksPerFill * stripe_count());
@@ -228,6 +232,7 @@ void hmap_destroy(hmap* map) {
 }
 
 void hmap_clear(hmap* map) {
+  leave_transaction_for(map->mask + 1);
   std::fill_n(map->buckets, map->mask + 1, nullptr);
   if (hmap_is_striped__(map->tally)) {
     Block* block = block_of(map);

@@ -183,18 +183,16 @@ static inline struct hmap_node **hmap_link__(const struct hmap *hmap,
 static inline bool hmap_add__(struct hmap *hmap, struct hmap_node *node,
                               size_t hash) {
   struct hmap_node **bucket = hmap_bucket__(hmap, hash);
-  size_t tally = hmap_load_tally__(hmap);
-  bool due;
-  if (hmap_is_striped__(tally)) {
-    due = hmap_striped_add__(hmap);
-  } else {
-    __atomic_store_n(&hmap->tally, tally + 2, __ATOMIC_RELAXED);
-    due = (tally + 2) / 4 > hmap->mask;
-  }
   node->hash = hash;
   node->next = *bucket;
   *bucket = node;
-  return due;
+  /* Last: a transaction shall own the line of the stripe for a short time. */
+  size_t tally = hmap_load_tally__(hmap);
+  if (hmap_is_striped__(tally)) {
+    return hmap_striped_add__(hmap);
+  }
+  __atomic_store_n(&hmap->tally, tally + 2, __ATOMIC_RELAXED);
+  return (tally + 2) / 4 > hmap->mask;
 }
 
 /* Adds NODE at the head of its bucket without ever growing the map. */
