@@ -24,6 +24,7 @@ tests_scripted_elision_SOURCES = \
 	tests/unit/scripted-testing.h \
 	tests/unit/test-scripted-elision.cc \
 	tests/unit/test-scripted-nesting.cc \
+	tests/unit/test-scripted-rules.cc \
 	tests/unit/test-scripted-safe-points.cc
 tests_scripted_elision_CPPFLAGS = $(unit_cppflags) $(scripted_cppflags)
 tests_scripted_elision_LDADD = $(scripted_ldadd)
