@@ -30,6 +30,14 @@
 #include <atomic>
 #include <type_traits>
 
+#if defined(__SANITIZE_THREAD__)
+#define OVSTHREAD_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#define OVSTHREAD_THREAD_SANITIZER __has_feature(thread_sanitizer)
+#else
+#define OVSTHREAD_THREAD_SANITIZER 0
+#endif
+
 namespace ovsthread {
 
 struct RealAtomics {
@@ -100,9 +108,9 @@ struct RealAtomics {
   }
 
   static void fence(std::memory_order order) {
-#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
-    // g++ rejects fences under its thread sanitizer, which does not model them;
-    // a read-modify-write on a dummy orders at least as much.
+#if OVSTHREAD_THREAD_SANITIZER
+    // The thread sanitizer does not model fences, and g++ rejects them; a
+    // read-modify-write on a dummy orders at least as much.
     static unsigned dummy;
     __atomic_fetch_add(&dummy, 0, static_cast<int>(order));
 #else

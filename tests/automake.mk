@@ -184,6 +184,7 @@ tests_unit_rcu_SOURCES = \
 	tests/unit/rcu-testing.h \
 	tests/unit/test-rcu-faces.cc \
 	tests/unit/test-rcu-misuse.cc \
+	tests/unit/test-rcu-torture.cc \
 	tests/unit/test-rcu.cc
 tests_unit_rcu_CPPFLAGS = $(unit_cppflags)
 tests_unit_rcu_LDADD = $(unit_ldadd)

@@ -7,6 +7,7 @@
 #define OVSTHREAD_TESTS_IN_PROCESS_H_
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -27,10 +28,14 @@ inline int report_to_parent() {
   return testing::Test::HasFailure() ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+// A process that hangs fails.  Far more than any test takes.
+constexpr unsigned kPatienceSeconds = 120;
+
 template <class Body>
 void in_process(const Body& body) {
   EXPECT_EXIT(
       {
+        alarm(kPatienceSeconds);
         body();
         exit(report_to_parent());
       },

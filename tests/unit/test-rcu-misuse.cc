@@ -112,6 +112,7 @@ TEST_P(Rcu, ForkAtAnyMoment) {
 TEST_P(Rcu, BarrierInsideACallbackIsDiagnosed) {
   EXPECT_DEATH(
       {
+        alarm(kPatienceSeconds);
         if (GetParam()) rcu::start_helper();
         rcu::postpone([](void*) { rcu::barrier(); }, nullptr);
         rcu::barrier();
@@ -122,6 +123,7 @@ TEST_P(Rcu, BarrierInsideACallbackIsDiagnosed) {
 TEST_P(Rcu, ExitInsideACallbackIsDiagnosed) {
   EXPECT_DEATH(
       {
+        alarm(kPatienceSeconds);
         if (GetParam()) rcu::start_helper();
         rcu::postpone([](void*) { rcu::exit(); }, nullptr);
         rcu::barrier();

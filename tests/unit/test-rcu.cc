@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -169,6 +170,7 @@ TEST_P(Rcu, ThreadExitLosesNothing) {
   process([] {
     constexpr int kThreads = 50;
     std::atomic<int> calls{0};
+    rcu::quiesce_start();  // Has a record of its own.
     for (int i = 0; i < kThreads; i++) {
       std::thread([&calls, i] {
         for (int j = 0; j < i; j++) rcu::postpone(count, &calls);
@@ -179,35 +181,60 @@ TEST_P(Rcu, ThreadExitLosesNothing) {
   });
 }
 
-// Destructors of thread-specific data run before and after RCU's own.
+// Destructors of thread-specific data run before and after RCU's own, up to the
+// last round in which they can.
 TEST_P(Rcu, CallbacksPostedWhileAThreadEndsRun) {
   process([] {
     static pthread_key_t keys[8];
+    static std::atomic<int> posted;
     auto post = [](void* aux) {
       rcu::postpone(count_call, nullptr);
-      long rounds = reinterpret_cast<long>(aux);
-      if (rounds > 1) {
-        for (pthread_key_t key : keys) {
-          pthread_setspecific(key, reinterpret_cast<void*>(rounds - 1));
-        }
-      }
+      posted++;
+      for (pthread_key_t key : keys) pthread_setspecific(key, aux);
     };
     called = 0;
+    posted = 0;
     for (int i = 0; i < 4; i++) pthread_key_create(&keys[i], post);
     rcu::quiesce();
     for (int i = 4; i < 8; i++) pthread_key_create(&keys[i], post);
     std::thread([] {
-      rcu::postpone(count_call, nullptr);
-      for (pthread_key_t key : keys) {
-        pthread_setspecific(key, reinterpret_cast<void*>(3));
-      }
+      for (pthread_key_t key : keys) pthread_setspecific(key, &posted);
     }).join();
+    EXPECT_GE(posted, 8);
     rcu::barrier();
-    EXPECT_GE(called, 1 + 8);
-    int calls = called;
-    // No record was left behind active.
+    EXPECT_EQ(called, posted);
+  });
+}
+
+// A thread that ends may post with another record than before.  The order is
+// kept even if the older record is found first.
+TEST_P(Rcu, OrderIsKeptWhenAThreadChangesItsRecord) {
+  process([] {
+    static std::string order;
+    static Actor* taker;
+    Actor reader, other;
+    taker = &other;
+    reader.run([] { rcu::quiesce(); });
+    static pthread_key_t key;
+    pthread_key_create(&key, [](void*) {
+      // After RCU's own destructor, which has freed the thread's record.
+      taker->run([] { rcu::quiesce_start(); });
+      rcu::postpone([](void*) { order += '2'; }, nullptr);
+    });
+    {
+      // Leave two free records.
+      Actor first, second;
+      first.run([] { rcu::quiesce(); });
+      second.run([] { rcu::quiesce(); });
+    }
+    std::thread([] {
+      rcu::postpone([](void*) { order += '1'; }, nullptr);
+      pthread_setspecific(key, &order);
+    }).join();
+    EXPECT_EQ(order, "");
+    reader.run([] { rcu::quiesce_start(); });
     rcu::barrier();
-    EXPECT_EQ(called, calls);
+    EXPECT_EQ(order, "12");
   });
 }
 
@@ -258,24 +285,26 @@ TEST_P(Rcu, ACallbackMaySynchronizeAndQuiesce) {
   });
 }
 
-// The barrier covers what another thread posted before, even if that thread has
-// not quiesced since.
+// The barrier covers what another thread posted before and hands over only
+// after the barrier began, when a third thread has already quiesced once.
 TEST_P(Rcu, BarrierCoversOtherThreads) {
   process([] {
     called = 0;
-    Actor poster;
+    Actor poster, third, waiter;
+    third.run([] { rcu::quiesce(); });
     poster.run([] {
       rcu::quiesce();
       rcu::postpone(count_call, nullptr);
     });
-    Actor waiter;
     waiter.start([] { rcu::barrier(); });
+    std::this_thread::sleep_for(20ms);
+    third.run([] { rcu::quiesce(); });
+    EXPECT_TRUE(waiter.is_busy());
+    poster.run([] { rcu::quiesce_start(); });
     std::this_thread::sleep_for(20ms);
     EXPECT_TRUE(waiter.is_busy());
     EXPECT_EQ(called, 0);
-    poster.run([] { rcu::quiesce(); });
-    // The second grace period, for what the first one brought.
-    poster.run([] { rcu::quiesce_start(); });
+    third.run([] { rcu::quiesce_start(); });
     waiter.wait();
     EXPECT_EQ(called, 1);
   });

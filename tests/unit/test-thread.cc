@@ -303,6 +303,7 @@ TEST(OvsBarrier, MayBeDestroyedRightAfterItReleases) {
     if (destroyed.compare_exchange_strong(expected, i + 1)) {
       ovs_barrier_destroy(barrier);
       memset(barrier, 0xff, sizeof *barrier);
+      asm volatile("" : : "r"(barrier) : "memory");  // Keeps the memset.
       free(barrier);
     }
   };
@@ -337,6 +338,9 @@ TEST(OvsBarrier, WaitsQuiescent) {
       ovs_barrier_block(&barrier);
       EXPECT_TRUE(ovsrcu_is_quiescent());
     });
+    while (__atomic_load_n(&barrier.arrivals, __ATOMIC_RELAXED) == 0) {
+      std::this_thread::yield();
+    }
     ovsrcu_synchronize();
     ovsrcu_quiesce_start();
     ovs_barrier_block(&barrier);
