@@ -32,31 +32,25 @@ dist_check_SCRIPTS += tests/tap.sh
 unit_cppflags = $(AM_CPPFLAGS) $(GTEST_CFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/tests
 unit_ldadd = tests/libtap-listener.la lib/libovsthread-core.la $(GTEST_LIBS)
 
-# What the commands of ovstest, and the programs of bench/, are put together
-# from.
+# The commands of ovstest, and what the programs of bench/ share with them.
 noinst_LTLIBRARIES += tests/libovstest.la
-tests_libovstest_la_CPPFLAGS = $(AM_CPPFLAGS) $(ABSL_CFLAGS)
+tests_libovstest_la_CPPFLAGS = $(AM_CPPFLAGS) $(ABSL_CFLAGS) -I$(top_srcdir)/bench
 tests_libovstest_la_LIBADD = $(ABSL_LIBS)
 tests_libovstest_la_SOURCES = \
-	tests/ovstest-command-line.cc \
-	tests/ovstest-command-line.h \
-	tests/ovstest-json.cc \
-	tests/ovstest-json.h \
-	tests/ovstest-memory.cc \
-	tests/ovstest-memory.h
-
-bin_PROGRAMS += tests/ovstest
-tests_ovstest_CPPFLAGS = $(AM_CPPFLAGS) $(ABSL_CFLAGS) -I$(top_srcdir)/bench
-tests_ovstest_LDADD = tests/libovstest.la lib/libovsthread.la
-tests_ovstest_SOURCES = \
 	bench/draws.h \
 	bench/paired.h \
 	bench/team.h \
+	tests/ovstest-command-line.cc \
+	tests/ovstest-command-line.h \
 	tests/ovstest-commands.h \
 	tests/ovstest-elision.cc \
+	tests/ovstest-json.cc \
+	tests/ovstest-json.h \
 	tests/ovstest-locks.h \
 	tests/ovstest-measure.cc \
 	tests/ovstest-measure.h \
+	tests/ovstest-memory.cc \
+	tests/ovstest-memory.h \
 	tests/ovstest-plan.cc \
 	tests/ovstest-plan.h \
 	tests/ovstest-progress.h \
@@ -68,12 +62,16 @@ tests_ovstest_SOURCES = \
 	tests/ovstest-trial.cc \
 	tests/ovstest-trial.h \
 	tests/ovstest-words.h \
-	tests/ovstest.cc \
 	tests/test-cmap-benchmark.cc \
 	tests/test-cmap-check.cc \
 	tests/test-cmap-sweep.cc \
 	tests/test-hmap.cc \
 	tests/test-rcu.cc
+
+bin_PROGRAMS += tests/ovstest
+tests_ovstest_CPPFLAGS = $(AM_CPPFLAGS) $(ABSL_CFLAGS)
+tests_ovstest_LDADD = tests/libovstest.la lib/libovsthread.la
+tests_ovstest_SOURCES = tests/ovstest.cc
 
 TESTS += tests/compat/compile.sh
 dist_check_SCRIPTS += tests/compat/compile.sh

@@ -4,7 +4,7 @@
 # Runs every command of ovstest at a size for CI.  Each run compares the content
 # of its maps with what the recorded draws say; here its exit status and its
 # output are looked at.
-ovstest=${top_builddir-.}/tests/ovstest
+ovstest=${top_builddir-.}/${OVSTEST-tests/ovstest}
 checker=${srcdir-.}/tests/check-benchmark-json.pl
 unset OVSTHREAD_ELISION
 n=0
