@@ -67,5 +67,13 @@ tests_scripted_thread_SOURCES = $(tests_unit_thread_SOURCES)
 tests_scripted_thread_CPPFLAGS = $(tests_unit_thread_CPPFLAGS) $(scripted_cppflags)
 tests_scripted_thread_LDADD = $(scripted_ldadd)
 
+# Every command of ovstest.
+check_PROGRAMS += tests/scripted/ovstest
+tests_scripted_ovstest_SOURCES = tests/ovstest.cc
+tests_scripted_ovstest_CPPFLAGS = $(tests_ovstest_CPPFLAGS)
+tests_scripted_ovstest_LDADD = tests/libovstest.la tests/libovsthread-scripted.la
+TESTS += tests/scripted/ovstest-runs.sh
+dist_check_SCRIPTS += tests/scripted/ovstest-runs.sh
+
 check_PROGRAMS += $(scripted_programs)
 TESTS += $(scripted_programs)
