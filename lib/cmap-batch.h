@@ -2,11 +2,11 @@
 //
 // Many lookups at once, and lookups by slot number.
 //
-// A batch runs in three passes, so that its cache misses overlap: the first
-// mixes the hashes and prefetches the bins, the second filters the tags and
-// prefetches the nodes that match, the third verifies the nodes.  The second
-// settles the usual bin, neither moved nor overflowing, with at most one
-// matching tag; anything else is looked up one by one in the third.
+// A batch runs in passes, so that its cache misses overlap: mix the hashes and
+// prefetch the bins; filter the tags and prefetch the nodes that match, or the
+// overflow lines if none does, and the same again for those lines; verify the
+// nodes.  What is left then, false matches for the most part, and nodes in
+// moved bins and in second overflow lines, is looked up one by one.
 //
 // An index numbers the main slots of the root table, so that indices are dense
 // and an old one is harmless.  A node in an overflow line or in the table that
@@ -34,30 +34,42 @@ uint64_t find_batch(const Table<P>* root, uint64_t wanted, const Hash hashes[],
                     NodePointer nodes[]) {
   if (!root) return 0;
   uint64_t mixed[kMaxBatch];
+  const Bin<P>* lines[kMaxBatch];
   Node<P>* likely[kMaxBatch];
-  const uint64_t key = root->key;
   for (uint64_t left = wanted; left; left &= left - 1) {
     int i = __builtin_ctzll(left);
-    mixed[i] = mix(hashes[i], key);
-    P::prefetch(&root->bin(mixed[i]));
+    mixed[i] = root->mix(hashes[i]);
+    lines[i] = &root->bin(mixed[i]);
+    P::prefetch(lines[i]);
   }
-  uint64_t maybe = 0;  // Those with a node that is likely, or to be looked up.
-  for (uint64_t left = wanted; left; left &= left - 1) {
-    int i = __builtin_ctzll(left);
-    const Bin<P>& bin = root->bin(mixed[i]);
-    uint64_t header = load_header(bin);
-    uint64_t tag = root->tag(mixed[i]);
-    unsigned mask = match_tag(bin, tag);
-    if (!mask && !(header & ~kLocked)) continue;
-    maybe |= left & -left;
-    likely[i] = nullptr;
-    if (mask && !(header & kMoved)) {
-      // (2) the node behind the pointer; pairs with (1).
-      likely[i] = node_of<P>(
-          bin.slots[__builtin_ctz(mask)].load(P::Atomics::acquire(2)));
-      P::prefetch(likely[i]);
+  uint64_t maybe = 0;       // Those with a likely node, or to be looked up.
+  uint64_t probe = wanted;  // Those whose line is to be looked at.
+  for (int pass = 0; pass < 2; pass++) {
+    uint64_t overflowing = 0;
+    for (uint64_t left = probe; left; left &= left - 1) {
+      int i = __builtin_ctzll(left);
+      const Bin<P>& line = *lines[i];
+      uint64_t header = load_header(line);
+      unsigned mask = match_tag(line, root->tag(mixed[i]));
+      if (!mask && !(header & ~kLocked)) continue;
+      likely[i] = nullptr;
+      if (header & kMoved) {
+        maybe |= left & -left;
+      } else if (mask) {
+        maybe |= left & -left;
+        // (2) the node behind the pointer; pairs with (1).
+        likely[i] =
+            node_of<P>(first_match(line, mask).load(P::Atomics::acquire(2)));
+        P::prefetch(likely[i]);
+      } else {
+        overflowing |= left & -left;
+        lines[i] = overflow_of<P>(header);
+        P::prefetch(lines[i]);
+      }
     }
+    probe = overflowing;
   }
+  maybe |= probe;
   uint64_t found = 0;
   for (uint64_t left = maybe; left; left &= left - 1) {
     int i = __builtin_ctzll(left);
@@ -74,12 +86,13 @@ uint64_t find_batch(const Table<P>* root, uint64_t wanted, const Hash hashes[],
 template <class P>
 uint32_t find_index(const Table<P>* root, uint64_t hash) {
   if (!root) return kNoIndex;
-  hash = mix(hash, root->key);
+  hash = root->mix(hash);
   const Bin<P>& bin = root->bin(hash);
   if (load_header(bin) & kMoved) return kNoIndex;
-  unsigned slot;
+  const Word<P>* slot;
   if (!search_line(bin, root->tag(hash), hash, &slot)) return kNoIndex;
-  size_t index = root->index(hash) * P::kSlots + slot;
+  size_t index =
+      root->index(hash) * P::kSlots + static_cast<size_t>(slot - bin.slots);
   return index < kNoIndex ? static_cast<uint32_t>(index) : kNoIndex;
 }
 
@@ -87,7 +100,7 @@ uint32_t find_index(const Table<P>* root, uint64_t hash) {
 template <class P>
 Node<P>* find_by_index(const Table<P>* root, uint32_t index) {
   size_t i = index / P::kSlots;
-  if (!root || i >= root->n_bins()) return nullptr;
+  if (!root || i >= root->n) return nullptr;
   const Bin<P>& bin = root->bins[i];
   if (load_header(bin) & kMoved) return nullptr;
   // (2) the node behind the pointer; pairs with (1).

@@ -79,17 +79,16 @@ struct alignas(P::kLineSize) Bin {
   Word<P> slots[P::kSlots];
 };
 
-inline uint64_t tag_of(uint64_t word) { return word >> kPointerBits; }
-
 template <class P>
 Node<P>* node_of(uint64_t word) {
   return reinterpret_cast<Node<P>*>(word & kPointerMask);
 }
 
-// NODE must fit: insertion has checked it.
+// A tag is passed around as it stands in a slot, in bits 63:48; the other bits
+// are of no account.  NODE must fit: insertion has checked it.
 template <class P>
 uint64_t make_word(uint64_t tag, const Node<P>* node) {
-  return tag << kPointerBits | reinterpret_cast<uintptr_t>(node);
+  return (tag & ~kPointerMask) | reinterpret_cast<uintptr_t>(node);
 }
 
 template <class P>
@@ -107,57 +106,76 @@ Bin<P>* overflow_of(uint64_t header) {
 #endif
 
 // Which slots of LINE seem to have TAG: a filter, the caller loads those words
-// atomically and looks again.  Bit i stands for slots[i].
+// atomically and looks again.  Bit 2 i + 3 stands for slots[i], so that 4 times
+// its number is the word's offset in the line, plus 4.
 //
-// SSE2 reads the line at once and narrows the eight words to their tags: the
-// loop mispredicts.  Each word of an aligned vector load is read whole, and a
-// slot that changes meanwhile belongs to an operation that overlaps the search.
+// The vector loads read the line at once: a loop over the slots mispredicts.
+// What matters besides is how few instructions wait for the line, for as many
+// lookups overlap as the processor's scheduler can hold.  Each word of an
+// aligned vector load is read whole, and a slot that changes meanwhile belongs
+// to an operation that overlaps the search.
 template <class P>
 inline unsigned match_tag(const Bin<P>& line, uint64_t tag) {
 #ifdef OVSTHREAD_CMAP_SSE2
   if constexpr (std::is_same_v<typename P::Atomics, RealAtomics>) {
     static_assert(sizeof(Bin<P>) == 64);
-    auto pair = [&line](int i) {
+    auto load = [&line](int i) {
       return _mm_load_ps(reinterpret_cast<const float*>(&line) +
                          ptrdiff_t{4} * i);
     };
-    // The upper halves of four words each, their tags sign-extended, so that
-    // the saturating pack keeps them.
+    // The upper halves of four words each, compared 16 bits by 16 bits, give
+    // two bits a word: the upper one is the tag's.
     constexpr int kUpper = _MM_SHUFFLE(3, 1, 3, 1);
-    __m128i low = _mm_castps_si128(_mm_shuffle_ps(pair(0), pair(1), kUpper));
-    __m128i high = _mm_castps_si128(_mm_shuffle_ps(pair(2), pair(3), kUpper));
-    __m128i tags =
-        _mm_packs_epi32(_mm_srai_epi32(low, 16), _mm_srai_epi32(high, 16));
-    __m128i equal =
-        _mm_cmpeq_epi16(tags, _mm_set1_epi16(static_cast<int16_t>(tag)));
-    unsigned words = static_cast<unsigned>(
-        _mm_movemask_epi8(_mm_packs_epi16(equal, _mm_setzero_si128())));
-    return words >> 1;  // The first word is the header.
+    __m128i wanted = _mm_shufflelo_epi16(
+        _mm_cvtsi64_si128(static_cast<int64_t>(tag)), _MM_SHUFFLE(3, 3, 3, 3));
+    wanted = _mm_unpacklo_epi64(wanted, wanted);
+    __m128i low = _mm_castps_si128(_mm_shuffle_ps(load(0), load(1), kUpper));
+    __m128i high = _mm_castps_si128(_mm_shuffle_ps(load(2), load(3), kUpper));
+    int equal = _mm_movemask_epi8(_mm_packs_epi16(
+        _mm_cmpeq_epi16(low, wanted), _mm_cmpeq_epi16(high, wanted)));
+    return static_cast<unsigned>(equal) & 0xaaa8;
   }
 #endif
   unsigned mask = 0;
   for (unsigned i = 0; i < P::kSlots; i++) {
     // Relaxed: a hint.
-    mask |= static_cast<unsigned>(tag_of(line.slots[i].load(kRelaxed)) == tag)
-            << i;
+    uint64_t difference = line.slots[i].load(kRelaxed) ^ tag;
+    mask |= static_cast<unsigned>(difference <= kPointerMask) << (2 * i + 3);
   }
   return mask;
 }
 
+// The slot of LINE that the lowest bit of MASK stands for, and its number.
+template <class P>
+inline const Word<P>& first_match(const Bin<P>& line, unsigned mask) {
+  static_assert(offsetof(Bin<P>, slots) == sizeof(uint64_t) ||
+                !std::is_same_v<typename P::Atomics, RealAtomics>);
+  unsigned bit = static_cast<unsigned>(__builtin_ctz(mask));
+  if constexpr (std::is_same_v<typename P::Atomics, RealAtomics>) {
+    return *reinterpret_cast<const Word<P>*>(
+        reinterpret_cast<const char*>(&line) + size_t{bit} * 4 - 4);
+  } else {
+    return line.slots[bit / 2 - 1];
+  }
+}
+
 // Looks in LINE alone for the chain of HASH.  Returns its first node and stores
-// the number of its slot in *SLOT; or returns null.
+// its slot in *SLOT; or returns null.
 template <class P>
 inline Node<P>* search_line(const Bin<P>& line, uint64_t tag, uint64_t hash,
-                            unsigned* slot) {
-  for (unsigned mask = match_tag(line, tag); mask; mask &= mask - 1) {
-    unsigned i = static_cast<unsigned>(__builtin_ctz(mask));
+                            const Word<P>** slot) {
+  unsigned mask = match_tag(line, tag);
+  while (mask) {
+    const Word<P>& candidate = first_match(line, mask);
     // (2) the node behind the pointer; pairs with (1).
-    uint64_t word = line.slots[i].load(P::Atomics::acquire(2));
-    Node<P>* node = node_of<P>(word);
-    if (node && node->hash == hash) {
-      *slot = i;
-      return node;
+    Node<P>* node = node_of<P>(candidate.load(P::Atomics::acquire(2)));
+    if (__builtin_expect(node != nullptr, 1)) {
+      if (__builtin_expect(node->hash == hash, 1)) {
+        *slot = &candidate;
+        return node;
+      }
     }
+    mask &= mask - 1;
   }
   return nullptr;
 }

@@ -72,7 +72,7 @@ class Map {
   Node<P>* find(uint64_t hash) const {
     const Table<P>* table = root();
     if (__builtin_expect(!table, 0)) return nullptr;
-    return cmap_core::find(table, mix(hash, table->key));
+    return cmap_core::find(table, table->mix(hash));
   }
 
   // The number of nodes.  Wait-free.
@@ -86,7 +86,7 @@ class Map {
     P::check_node(this, node);
     Table<P>* root = this->root();
     if (!root && !(root = install_first())) return Result::kNoMemory;
-    hash = mix(hash, root->key);
+    hash = root->mix(hash);
     node->hash = hash;
     P::prefetch_for_write(&root->bin(hash));
     bool in_transaction = P::in_transaction();
@@ -107,7 +107,7 @@ class Map {
     if (replacement) P::check_node(this, replacement);
     Table<P>* root = this->root();
     if (!root) return Result::kAbsent;
-    hash = mix(hash, root->key);
+    hash = root->mix(hash);
     if (replacement) replacement->hash = hash;
     if (!substitute(root, node, replacement, hash, P::in_transaction())) {
       return Result::kAbsent;
@@ -159,13 +159,14 @@ class Map {
     uint64_t tag = in.table->tag(hash);
     uint64_t word = make_word(tag, node);
     Bin<P>* room = nullptr;
-    unsigned slot, free_slot = 0;
+    const Word<P>* slot;
+    unsigned free_slot = 0;
     for (Bin<P>* line = in.bin; line;) {
       if (Node<P>* head = search_line(*line, tag, hash, &slot)) {
         // Relaxed: published with the node.
         node->next.store(head, kRelaxed);
         // (1) the node; pairs with (2).
-        line->slots[slot].store(word, A::release(1));
+        line->slots[slot - line->slots].store(word, A::release(1));
         unlock_bin(*in.bin, in.header);
         root->counts->add_chained();
         return Place::kBin;
@@ -199,7 +200,7 @@ class Map {
     Bin<P>* before = nullptr;  // The line in front of LINE.
     Bin<P>* line = in.bin;
     Node<P>* at = nullptr;
-    unsigned slot = 0;
+    const Word<P>* slot = nullptr;
     while (line && !(at = search_line(*line, tag, hash, &slot))) {
       before = line;
       line = overflow_of<P>(line == in.bin ? in.header
@@ -224,7 +225,8 @@ class Map {
       previous->next.store(now, A::release(3));
     } else {
       // (1) the node that takes the place; pairs with (2).
-      line->slots[slot].store(now ? make_word(tag, now) : 0, A::release(1));
+      line->slots[slot - line->slots].store(now ? make_word(tag, now) : 0,
+                                            A::release(1));
     }
     Bin<P>* emptied = nullptr;
     if (!now && before && used_slots(*line) == 0) {
@@ -247,7 +249,9 @@ class Map {
     P::safe_point_allocation();
     Counts<P>* counts = Counts<P>::create();
     Table<P>* table =
-        counts ? Table<P>::create(P::kMinBits, P::random_key(), counts)
+        counts ? Table<P>::create(P::kMinBits,
+                                  0xd6e8feb86659fd93 ^ P::random_key() << 1,
+                                  counts)
                : nullptr;
     if (!table) {
       if (counts) Counts<P>::destroy(counts);

@@ -131,15 +131,15 @@ class Iteration {
   static constexpr uint64_t kAhead = 8;
 
   static size_t bin_at(const Table<P>& table, uint64_t step) {
-    return reverse_bits(step) >> table.shift;
+    return reverse_bits(step) >> table.shift();
   }
 
   // Enters the next bin.  False if there is none.
   static bool enter(Cursor<P>& at) {
     const Table<P>& table = *at.table;
     if (!at.rest) {
-      if (at.step >= table.n_bins()) return false;
-      at.first = static_cast<uint64_t>(bin_at(table, at.step)) << table.shift;
+      if (at.step >= table.n) return false;
+      at.first = static_cast<uint64_t>(bin_at(table, at.step)) << table.shift();
       at.last = table.last_in_bin(at.first);
       at.step++;
       prefetch(table, at.step);

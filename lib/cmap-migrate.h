@@ -119,7 +119,7 @@ class Migration {
 
   // Claims a chunk and moves what is there to move.  True if that was the end.
   bool step() {
-    size_t n = from_.n_bins();
+    size_t n = from_.n;
     size_t chunk = std::min<size_t>(n, P::kChunkBins);
     // Relaxed: a hint.
     size_t begin = from_.claimed.fetch_add(1, kRelaxed) * chunk & (n - 1);
@@ -147,12 +147,12 @@ class Migration {
     }
   }
 
-  bool same_window() const { return from_.tag_shift == to_.tag_shift; }
+  bool same_window() const { return from_.window() == to_.window(); }
 
   // Whether WORD belongs to the second half of a bin that splits.
   bool in_second_half(uint64_t word) const {
-    unsigned bit = to_.shift;
-    return (same_window() ? tag_of(word) >> (bit - to_.tag_shift)
+    unsigned bit = to_.shift();
+    return (same_window() ? word >> (bit + to_.window())
                           : node_of<P>(word)->hash >> bit) &
            1;
   }
@@ -238,9 +238,9 @@ template <class P>
 void start_migration(Root<P>& root, Table<P>& table, unsigned bits) {
   // Relaxed: a table that stops being the root has a next already.
   if (root.load(kRelaxed) != &table) return;
-  Table<P>* next = Table<P>::create(bits, table.key, table.counts);
+  Table<P>* next = Table<P>::create(bits, table.first_factor, table.counts);
   if (!next) return;
-  if (next->n_bins() >= P::stripe_count()) next->counts->spread();
+  if (next->n >= P::stripe_count()) next->counts->spread();
   Table<P>* none = nullptr;
   // (17) the new table; pairs with (19).
   if (!table.next.compare_exchange(none, next, P::Atomics::release(17),
@@ -268,16 +268,16 @@ template <class P>
 unsigned shrinkable_bits(const Table<P>& table, size_t slots) {
   unsigned by = 0;
   while (by < P::kMaxShrinkBits && table.bits - by > P::kMinBits &&
-         slots <= (table.n_bins() >> (by + 1)) * P::kShrunkLoad) {
+         slots <= (table.n >> (by + 1)) * P::kShrunkLoad) {
     by++;
   }
   // However they are spread, so few are no crowd.
   constexpr unsigned kCrowd = 4 * P::kSlots;
   if (!by || slots <= kCrowd) return by;
-  size_t stride = std::max<size_t>(table.n_bins() / P::kSamples, 1);
+  size_t stride = std::max<size_t>(table.n / P::kSamples, 1);
   unsigned most = 0;
   size_t seen = 0;
-  for (size_t i = P::random() & (stride - 1); i < table.n_bins(); i += stride) {
+  for (size_t i = P::random() & (stride - 1); i < table.n; i += stride) {
     unsigned used = used_in_bin(table.bins[i]);
     most = std::max(most, used);
     seen += used;
@@ -310,7 +310,7 @@ inline bool goes_on(Root<P>& root, Table<P>& table, uint64_t tick) {
 // Ticks from one look at the load to the next.
 template <class P>
 uint64_t check_period(const Table<P>& table) {
-  return std::max<uint64_t>(table.n_bins() / P::kChecks, P::kMinCheckTicks);
+  return std::max<uint64_t>(table.n / P::kChecks, P::kMinCheckTicks);
 }
 
 // What a writer owes after an insertion that began with TABLE as the root and
@@ -323,7 +323,7 @@ inline void maintain_after_insert(Root<P>& root, Table<P>& table, uint64_t tick,
   bool small = period == P::kMinCheckTicks;
   if (!(small && overflow) && !is_tick<P>(tick, period)) return;
   P::safe_point_migration();
-  if (table.counts->slots() <= table.n_bins() * P::kMaxLoad) return;
+  if (table.counts->slots() <= table.n * P::kMaxLoad) return;
   if (table.bits < P::kMaxBits) start_migration(root, table, table.bits + 1);
 }
 
@@ -336,7 +336,7 @@ inline void maintain_after_remove(Root<P>& root, Table<P>& table,
   if (!is_tick<P>(tick, check_period(table))) return;
   P::safe_point_migration();
   size_t slots = table.counts->slots();
-  if (slots >= table.n_bins() * P::kMinLoad) return;
+  if (slots >= table.n * P::kMinLoad) return;
   if (unsigned by = shrinkable_bits(table, slots)) {
     start_migration(root, table, table.bits - by);
   }

@@ -40,7 +40,7 @@ struct Platform {
 
   static constexpr unsigned kMinBits = 1;
   static constexpr unsigned kMaxBits = 44;
-  static constexpr size_t kMaxLoad = 5;     // Slots per bin, above it grows.
+  static constexpr size_t kMaxLoad = 4;     // Slots per bin, above it grows.
   static constexpr size_t kMinLoad = 1;     // Below it shrinks,
   static constexpr size_t kShrunkLoad = 2;  // to at most this,
   static constexpr unsigned kMaxShrinkBits = 5;  // by so much at most.

@@ -2,7 +2,7 @@
 //
 // Tables: the bins of a cmap at one size, and where in them a hash lives.
 //
-// A caller's hash is mixed with the map's random key by a bijection: equal
+// A caller's hash is mixed, under the map's random key, by a bijection: equal
 // mixed hashes are equal hashes.  Its upper bits, which depend on every input
 // bit, are the place: bin i of 2^k bins holds the hashes whose top k bits are
 // i, an interval.  So a table twice as big splits a bin into two neighbours,
@@ -28,15 +28,6 @@
 
 namespace ovsthread::cmap_core {
 
-// A bijection for each KEY.  The first product carries every bit of the hash
-// into the upper half, the shift brings that down, the second product carries
-// it up again.
-inline uint64_t mix(uint64_t hash, uint64_t key) {
-  uint64_t x = (hash ^ key) * 0xd6e8feb86659fd93;
-  x ^= x >> 32;
-  return x * 0xbea225f9eb34556d;
-}
-
 template <class P>
 struct Table {
   using A = typename P::Atomics;
@@ -45,25 +36,41 @@ struct Table {
 
   // What a lookup needs, constant but for `next`.
   Var<Bin<P>*> bins;
-  Var<uint64_t> key;
-  Var<unsigned> bits;       // log2 of the number of bins, at least 1.
-  Var<unsigned> shift;      // From a hash to its bin.
-  Var<unsigned> tag_shift;  // From a hash to its tag.
+  Var<uint64_t> n;             // Bins, a power of two, at least 2.
+  Var<uint64_t> first_factor;  // Of mix().
+  Var<uint64_t> second_factor;
+  Var<uint64_t> tag_factor;  // Shifts the tag's window to the top.
   typename A::template Atomic<Table*> next;
   Var<Counts<P>*> counts;
+  Var<unsigned> bits;      // log2 of n.
   Var<size_t> unreleased;  // Bins whose memory is not released yet.
 
   // What migration into `next` writes: chunks claimed, bins moved.
   alignas(P::kLineSize) typename A::template Atomic<size_t> claimed;
   typename A::template Atomic<size_t> moved;
 
-  size_t n_bins() const { return size_t{1} << bits; }
-  size_t index(uint64_t hash) const { return hash >> shift; }
-  uint64_t tag(uint64_t hash) const { return hash >> tag_shift & 0xffff; }
+  // A bijection.  The first product carries every bit of the hash into the
+  // upper half, the shift brings that down, the second carries it up again.
+  uint64_t mix(uint64_t hash) const {
+    uint64_t x = hash * first_factor;
+    x ^= x >> 32;
+    return x * second_factor;
+  }
+
+  // The rest takes mixed hashes.  Products with powers of two, for they cost
+  // fewer instructions than shifts by a variable.
+  size_t index(uint64_t hash) const {
+    return static_cast<size_t>(static_cast<unsigned __int128>(hash) * n >> 64);
+  }
   Bin<P>& bin(uint64_t hash) const { return bins[index(hash)]; }
+  // Bits 63:48 are the tag, the others of no account.
+  uint64_t tag(uint64_t hash) const { return hash * tag_factor; }
+
+  unsigned shift() const { return 64 - bits; }  // From a hash to its bin.
+  unsigned window() const { return bits / 8 * 8; }
   // The last hash that shares a bin with HASH.
   uint64_t last_in_bin(uint64_t hash) const {
-    return hash | ((uint64_t{1} << shift) - 1);
+    return hash | ((uint64_t{1} << shift()) - 1);
   }
 
   // The next table for someone who has seen a moved bin in this one.
@@ -73,21 +80,24 @@ struct Table {
   }
 
   // Returns null without memory.
-  static Table* create(unsigned bits, uint64_t key, Counts<P>* counts) {
+  static Table* create(unsigned bits, uint64_t first_factor,
+                       Counts<P>* counts) {
     Table* table = P::template create<Table>(1);
     if (!table) return nullptr;
-    Bin<P>* bins = P::template create<Bin<P>>(size_t{1} << bits);
+    size_t n = size_t{1} << bits;
+    Bin<P>* bins = P::template create<Bin<P>>(n);
     if (!bins) {
       P::destroy(table, 1);
       return nullptr;
     }
     table->bins = bins;
-    table->key = key;
+    table->n = n;
+    table->first_factor = first_factor;
+    table->second_factor = 0xbea225f9eb34556d;
     table->bits = bits;
-    table->shift = 64 - bits;
-    table->tag_shift = kPointerBits - bits / 8 * 8;
+    table->tag_factor = uint64_t{1} << table->window();
     table->counts = counts;
-    table->unreleased = size_t{1} << bits;
+    table->unreleased = n;
     return table;
   }
 
@@ -128,7 +138,7 @@ inline Node<P>* find(const Table<P>* table, uint64_t hash) {
       continue;
     }
     uint64_t tag = table->tag(hash);
-    unsigned slot;
+    const Word<P>* slot;
     for (;;) {
       Node<P>* node = search_line(*line, tag, hash, &slot);
       if (__builtin_expect(node != nullptr, 1)) return node;

@@ -47,7 +47,6 @@ struct ModelPlatform {
   static inline Retired retired[32];
   static inline int n_retired = 0;
   static inline int live_objects = 0;
-  static inline uint64_t key = 0;
 
   template <class T>
   static T* create(size_t n) {
@@ -88,7 +87,7 @@ struct ModelPlatform {
   static void pause(unsigned) { ModelAtomics::relax(); }
   static void prefetch(const void*) {}
   static void prefetch_for_write(const void*) {}
-  static uint64_t random_key() { return key; }
+  static uint64_t random_key() { return 0; }
   static uint64_t random() { return 0; }
   static uint64_t quiesce_epoch() { return 0; }
   static void refuse_quiescing(const void*) {}
@@ -109,7 +108,7 @@ inline uint64_t unmix(uint64_t mixed) {
   };
   uint64_t x = mixed * inverse(0xbea225f9eb34556d);
   x ^= x >> 32;
-  return x * inverse(0xd6e8feb86659fd93) ^ MP::key;
+  return x * inverse(0xd6e8feb86659fd93);
 }
 
 // A hash that lives in eighth I of the table, I < 8.
