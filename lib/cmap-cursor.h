@@ -85,8 +85,8 @@ struct Cursor {
   uint64_t link;  // To the line behind it.
   uint64_t lower, upper;
   uint32_t slot;
-  bool rest;       // Whether FIRST to LAST is still to be covered.
-  uint64_t epoch;  // The thread's quiescent states when it was here last.
+  bool rest;         // Whether FIRST to LAST is still to be covered.
+  uint64_t section;  // The read section that it was last used in.
 };
 
 template <class P>
@@ -96,7 +96,7 @@ class Iteration {
     Cursor<P> at{};
     at.map = &map;
     at.table = map.root();
-    at.epoch = P::quiesce_epoch();
+    at.section = P::read_section();
     if (at.table) advance(at);
     return at;
   }
@@ -104,7 +104,7 @@ class Iteration {
   // Moves AT to the next node.  Nothing at the end.
   static void advance(Cursor<P>& at) {
     if (!at.table) return;
-    check_epoch(at);
+    check_section(at);
     if (at.node && (at.node = next_node(at.node))) return;
     do {
       while (at.line) {
@@ -165,11 +165,11 @@ class Iteration {
 
   // After a quiescent state the pinned table is there only if nobody has
   // replaced it.
-  static void check_epoch(Cursor<P>& at) {
-    uint64_t epoch = P::quiesce_epoch();
-    if (epoch == at.epoch) return;
+  static void check_section(Cursor<P>& at) {
+    uint64_t section = P::read_section();
+    if (section == at.section) return;
     if (at.map->root() != at.table) P::refuse_quiescing(at.map);
-    at.epoch = epoch;
+    at.section = section;
   }
 };
 

@@ -18,15 +18,15 @@
 //
 // Who moves: at every 16th tick of its stripe (a growing table) or every 4th (a
 // shrinking one) a writer claims the next chunk of at most 64 bins.  So a table
-// that grew at 5 slots per bin has moved after 5 % more insertions, and no call
+// that grew at 4 slots per bin has moved after 6 % more insertions, and no call
 // moves more than one chunk.  A claim is a hint, not a right: who stalls with
 // one delays nobody, for when all chunks are claimed the numbers start over and
 // bins that are left are moved by others.  Each bin is marked once, and who
 // marks the last one, by the count, ends the migration.
 //
-// When: a writer looks at the load at certain ticks only, some 300 times while
+// When: a writer looks at the load at certain ticks only, some 256 times while
 // the table fills, and in a small table when it had to use an overflow line. It
-// grows above 5 slots per bin and shrinks below 1, at most
+// grows above 4 slots per bin and shrinks below 1, at most
 // to a 32nd and to 2 or more per bin: so either way a good part of the table
 // must change before it turns round, and what is inserted while a big table
 // shrinks fits the small one.  It shrinks only if bins sampled all over the

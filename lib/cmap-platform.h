@@ -108,8 +108,14 @@ struct Platform {
     __builtin_prefetch(line, 1);
   }
 
-  // Debug builds: how often the thread has quiesced.
-  static uint64_t quiesce_epoch() { return 0; }
+  // Changes when the thread quiesces, where that can matter; debug builds only.
+  static uint64_t read_section() {
+#ifdef NDEBUG
+    return 0;
+#else
+    return rcu::read_section();
+#endif
+  }
   [[noreturn]] static void refuse_quiescing(const void* map);
 
   static uint64_t random_key();

@@ -30,7 +30,7 @@ static_assert(sizeof(RealNode) == sizeof(cmap_node));
 static_assert(offsetof(RealNode, next) == offsetof(cmap_node, next));
 static_assert(sizeof(RealCursor) == sizeof(cmap_cursor));
 static_assert(offsetof(RealCursor, node) == offsetof(cmap_cursor, node));
-static_assert(offsetof(RealCursor, epoch) == offsetof(cmap_cursor, epoch));
+static_assert(offsetof(RealCursor, section) == offsetof(cmap_cursor, section));
 static_assert(std::is_trivially_copyable_v<RealCursor>);
 
 RealMap& map_of(::cmap* cmap) { return *reinterpret_cast<RealMap*>(cmap); }

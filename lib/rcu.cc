@@ -269,6 +269,11 @@ bool is_quiescent() {
   return record == nullptr || !record->active;
 }
 
+uint64_t read_section() {
+  // Relaxed: only the thread itself writes it.
+  return tls_record == nullptr ? 0 : tls_record->seen.load(kRelaxed);
+}
+
 void quiesce() {
   safe_point(SafePoint::kQuiesce);
   quiesce_and_run(unguarded_self("ovsrcu_quiesce"));

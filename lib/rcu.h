@@ -13,6 +13,8 @@
 #ifndef OVSTHREAD_LIB_RCU_H_
 #define OVSTHREAD_LIB_RCU_H_
 
+#include <cstdint>
+
 #include "rcu-batch.h"
 
 namespace ovsthread::rcu {
@@ -29,6 +31,10 @@ void retire(Function function, void* arg);
 
 // Wait-free.
 bool is_quiescent();
+
+// A number that stays the same as long as all that the calling thread may hold
+// stays valid; 0 while the thread is quiescent.  Wait-free.
+uint64_t read_section();
 
 // Passes through a quiescent state and leaves the caller active.  While no
 // helper thread exists, runs the callbacks that are due.  Otherwise wait-free.

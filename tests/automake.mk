@@ -89,6 +89,7 @@ unit_programs = \
 	tests/unit/bench \
 	tests/unit/calls \
 	tests/unit/cmap \
+	tests/unit/cmap-stress \
 	tests/unit/elision \
 	tests/unit/elision-policy \
 	tests/unit/elision-veto \
@@ -114,6 +115,12 @@ tests_unit_bench_SOURCES = \
 tests_unit_bench_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/bench
 tests_unit_bench_LDADD = $(unit_ldadd)
 
+tests_unit_cmap_stress_SOURCES = \
+	tests/unit/cmap-test.h \
+	tests/unit/test-cmap-stress.cc
+tests_unit_cmap_stress_CPPFLAGS = $(unit_cppflags)
+tests_unit_cmap_stress_LDADD = $(unit_ldadd)
+
 tests_unit_calls_SOURCES = \
 	tests/compat/calls.h \
 	tests/compat/cmap-calls-cxx.cc \
@@ -134,6 +141,8 @@ tests_unit_calls_LDADD = $(unit_ldadd)
 
 tests_unit_cmap_SOURCES = \
 	tests/unit/cmap-test.h \
+	tests/unit/test-cmap-misuse.cc \
+	tests/unit/test-cmap-resize.cc \
 	tests/unit/test-cmap.cc
 tests_unit_cmap_CPPFLAGS = $(unit_cppflags)
 tests_unit_cmap_LDADD = $(unit_ldadd)

@@ -64,7 +64,7 @@ struct cmap_cursor {
   uint64_t lower, upper;
   uint32_t slot;
   bool rest;
-  uint64_t epoch;
+  uint64_t section;
 };
 
 /* A place that outlives quiescent states.  Start with zeros. */

@@ -89,7 +89,7 @@ struct ModelPlatform {
   static void prefetch_for_write(const void*) {}
   static uint64_t random_key() { return 0; }
   static uint64_t random() { return 0; }
-  static uint64_t quiesce_epoch() { return 0; }
+  static uint64_t read_section() { return 0; }
   static void refuse_quiescing(const void*) {}
   static uint32_t thread_id() { return rl::thread_index(); }
   static unsigned stripe_count() { return 2; }

@@ -6,6 +6,7 @@
 
 #include <ovsthread/cmap.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
@@ -18,26 +19,21 @@
 
 namespace ovsthread {
 
-using CmapTable = cmap_core::Table<cmap_core::Platform>;
+using CmapPlatform = cmap_core::Platform;
+using CmapTable = cmap_core::Table<CmapPlatform>;
+using CmapBin = cmap_core::Bin<CmapPlatform>;
 
-// The root table of a map that has one.
-inline const CmapTable* root_of(const cmap& map) {
-  return static_cast<const CmapTable*>(map.root);
-}
-
-// Maps that get their first table while it lives mix with this key.
+// Maps that get their first table while it lives mix without a random key.
 class FixedKey {
  public:
-  explicit FixedKey(uint64_t key) : key_(key) {
-    cmap_core::set_fixed_key(&key_);
-  }
+  FixedKey() { cmap_core::set_fixed_key(&kKey); }
   ~FixedKey() { cmap_core::set_fixed_key(nullptr); }
 
  private:
-  uint64_t key_;
+  static constexpr uint64_t kKey = 0;
 };
 
-// The hash that is mixed to MIXED with key 0.
+// The hash that FixedKey maps mix to MIXED.
 inline uint64_t unmix(uint64_t mixed) {
   auto inverse = [](uint64_t odd) {
     uint64_t x = odd;
@@ -49,6 +45,57 @@ inline uint64_t unmix(uint64_t mixed) {
   return x * inverse(0xd6e8feb86659fd93);
 }
 
+// A map whose migrations the test steers.
+class SteeredMap : public cmap_core::Map<CmapPlatform> {
+ public:
+  static SteeredMap& of(cmap& map) {
+    return reinterpret_cast<SteeredMap&>(map);
+  }
+  bool is_migrating() const { return next() != nullptr; }
+  CmapTable* next() const { return root()->next.load(kRelaxed); }
+  // Begins to migrate to 2^BITS bins: the first chunk moves.
+  void begin(unsigned bits) {
+    cmap_core::start_migration(root_, *root(), bits);
+  }
+  void step() { cmap_core::migrate(root_, *root(), *next()); }
+  void finish() {
+    while (is_migrating()) step();
+  }
+  // Growing goes bit by bit, shrinking at once.
+  void migrate(unsigned bits) {
+    finish();
+    while (root()->bits != bits) {
+      begin(std::min(bits, root()->bits + 1));
+      finish();
+    }
+  }
+};
+
+// The greatest number of slots in use in a bin that is in force, of MAP's root
+// and the table it migrates to.
+inline unsigned fullest_bin(cmap& map) {
+  unsigned most = 0;
+  for (const CmapTable* table = SteeredMap::of(map).root(); table;
+       table = table->next.load(kRelaxed)) {
+    for (size_t i = 0; i < table->n; i++) {
+      const CmapBin& bin = table->bins[i];
+      if (bin.header.load(kRelaxed) & cmap_core::kMoved) continue;
+      most = std::max(most, cmap_core::used_in_bin(bin));
+    }
+  }
+  return most;
+}
+
+// Allocations of cmaps fail from now on after BUDGET more, for as long as it
+// lives.
+class AllocationBudget {
+ public:
+  explicit AllocationBudget(int64_t budget) {
+    cmap_core::set_allocation_budget(budget);
+  }
+  ~AllocationBudget() { cmap_core::set_allocation_budget(-1); }
+};
+
 // Drawn, or the environment's OVSTHREAD_TEST_SEED; printed.
 inline uint64_t test_seed() {
   const char* given = std::getenv("OVSTHREAD_TEST_SEED");
@@ -57,8 +104,6 @@ inline uint64_t test_seed() {
   std::printf("# seed %" PRIu64 "\n", seed);
   return seed;
 }
-
-inline void wait_for_grace_period() { rcu::barrier(); }
 
 }  // namespace ovsthread
 

@@ -20,6 +20,10 @@
 namespace ovsthread {
 namespace {
 
+size_t root_slots(cmap& map) {
+  return SteeredMap::of(map).root()->n * CmapPlatform::kSlots;
+}
+
 TEST(Cmap, EmptyMapHasNothing) {
   for (bool zeroed : {false, true}) {
     cmap map = CMAP_INITIALIZER;
@@ -69,7 +73,7 @@ TEST(Cmap, ExtremeHashesAndReusedNodes) {
 
 // A node whose tag is 0, before and after its slot empties.
 TEST(Cmap, TagZeroIsNotEmpty) {
-  FixedKey key(0);
+  FixedKey key;
   cmap map = CMAP_INITIALIZER;
   cmap_node node[2];
   uint64_t hash[2] = {unmix(0), unmix(1)};  // Bin 0, tag 0.
@@ -95,7 +99,7 @@ class Reference {
   explicit Reference(uint64_t seed) : random_(seed) {}
   ~Reference() {
     cmap_destroy(&map_);
-    wait_for_grace_period();
+    rcu::barrier();  // Before the elements go.
   }
 
   size_t size() const { return expected_.size(); }
@@ -212,6 +216,179 @@ TEST(Cmap, AgreesWithAMultimap) {
       ASSERT_NO_FATAL_FAILURE(reference.check_all());
     }
   }
+}
+
+// Two nodes of one hash, and a thousand: seen once each by position, in any
+// state of the chain's walk when visited nodes go.
+TEST(Cmap, PositionsWalkChains) {
+  for (size_t n : {2, 3, 1000}) {
+    for (bool remove : {false, true}) {
+      cmap map = CMAP_INITIALIZER;
+      std::vector<cmap_node> nodes(n);
+      for (cmap_node& node : nodes) cmap_insert(&map, &node, 7);
+      std::set<cmap_node*> seen;
+      cmap_position position = {0, 0, 0};
+      while (cmap_node* node = cmap_next_position(&map, &position)) {
+        ASSERT_TRUE(seen.insert(node).second);
+        if (remove) cmap_remove(&map, node, 7);
+      }
+      EXPECT_EQ(seen.size(), n);
+      EXPECT_EQ(cmap_count(&map), remove ? 0 : n);
+      cmap_destroy(&map);
+    }
+  }
+  rcu::quiesce();
+}
+
+// Insertions at the head don't shift the place in a chain; the removal of a
+// node that was still to come repeats one at worst, and skips none.
+TEST(Cmap, PositionsCountFromTheTail) {
+  cmap map = CMAP_INITIALIZER;
+  std::vector<cmap_node> nodes(6), late(3);
+  for (cmap_node& node : nodes) cmap_insert(&map, &node, 7);
+  cmap_position position = {0, 0, 0};
+  std::multiset<cmap_node*> seen;
+  for (int i = 0; i < 3; i++) {
+    seen.insert(cmap_next_position(&map, &position));
+    cmap_insert(&map, &late[i], 7);
+  }
+  cmap_remove(&map, &nodes[1], 7);  // Still to come: they come newest first.
+  while (cmap_node* node = cmap_next_position(&map, &position)) {
+    seen.insert(node);
+  }
+  EXPECT_EQ(seen.count(&nodes[1]), 0u);
+  EXPECT_EQ(seen.size(), 6u);
+  EXPECT_EQ(seen.count(&nodes[3]), 2u);  // The one just visited, again.
+  for (int i : {0, 2, 4, 5}) EXPECT_EQ(seen.count(&nodes[i]), 1u) << i;
+  for (cmap_node& node : late) EXPECT_EQ(seen.count(&node), 0u);
+  cmap_destroy(&map);
+  rcu::quiesce();
+}
+
+// The greatest mixed hash has no bound behind it.
+TEST(Cmap, PositionsEndAtTheGreatestHash) {
+  FixedKey key;
+  cmap map = CMAP_INITIALIZER;
+  cmap_node nodes[4];
+  uint64_t mixed[4] = {0, 0, UINT64_MAX, UINT64_MAX};
+  for (int i = 0; i < 4; i++) cmap_insert__(&map, &nodes[i], unmix(mixed[i]));
+  for (int round = 0; round < 2; round++) {
+    std::set<cmap_node*> seen;
+    cmap_position position = {0, 0, 0};
+    while (cmap_node* node = cmap_next_position(&map, &position)) {
+      ASSERT_TRUE(seen.insert(node).second);
+    }
+    EXPECT_EQ(seen.size(), 4u);
+    EXPECT_FALSE(position.bucket || position.entry || position.offset);
+  }
+  cmap_destroy(&map);
+  rcu::quiesce();
+}
+
+// The head and the middle of a chain go while somebody stands on them.
+TEST(Cmap, RemovedNodesLeadOn) {
+  cmap map = CMAP_INITIALIZER;
+  cmap_node nodes[3];
+  for (cmap_node& node : nodes) cmap_insert(&map, &node, 7);
+  const cmap_node* head = cmap_find(&map, 7);
+  EXPECT_EQ(head, &nodes[2]);
+  EXPECT_EQ(cmap_remove(&map, &nodes[2], 7), 2u);
+  const cmap_node* middle = cmap_node_next(head);
+  EXPECT_EQ(middle, &nodes[1]);
+  EXPECT_EQ(cmap_remove(&map, &nodes[1], 7), 1u);
+  EXPECT_EQ(cmap_node_next(middle), &nodes[0]);
+  EXPECT_EQ(cmap_find(&map, 7), &nodes[0]);
+  cmap_destroy(&map);
+  rcu::quiesce();
+}
+
+// An index is given only for what is there, and leads to it.
+TEST(Cmap, IndexIsValidated) {
+  cmap map = CMAP_INITIALIZER;
+  constexpr uint32_t kNodes = 1000;
+  std::vector<cmap_node> nodes(kNodes);
+  for (uint32_t i = 0; i < kNodes; i++) cmap_insert(&map, &nodes[i], i);
+  size_t slots = root_slots(map);
+  std::set<uint32_t> indices;
+  for (uint32_t i = 0; i < kNodes; i++) {
+    uint32_t index = cmap_find_index(&map, i);
+    if (index == UINT32_MAX) continue;
+    EXPECT_LT(index, slots);
+    EXPECT_TRUE(indices.insert(index).second);
+    EXPECT_EQ(cmap_find_by_index(&map, index), &nodes[i]);
+  }
+  EXPECT_GT(indices.size(), kNodes / 2);
+  for (size_t index : {slots, slots + 1, size_t{UINT32_MAX}}) {
+    EXPECT_EQ(cmap_find_by_index(&map, static_cast<uint32_t>(index)), nullptr);
+  }
+  for (uint32_t i = 0; i < kNodes; i++) {
+    uint32_t index = cmap_find_index(&map, i);
+    cmap_remove(&map, &nodes[i], i);
+    EXPECT_EQ(cmap_find_index(&map, i), UINT32_MAX);
+    if (index != UINT32_MAX) {
+      EXPECT_NE(cmap_find_by_index(&map, index), &nodes[i]);
+    }
+  }
+  cmap_destroy(&map);
+  rcu::quiesce();
+}
+
+// Hashes that differ only in bits 32-63, only in bits 24-31, or by a stride,
+// spread over places and tags.
+TEST(Cmap, HashesThatDifferInFewBitsSpread) {
+  for (auto [count, shift] :
+       {std::pair(4096, 32), {4096, 52}, {256, 24}, {4096, 0}, {4096, 40}}) {
+    cmap map = CMAP_INITIALIZER;
+    std::vector<cmap_node> nodes(count);
+    for (int i = 0; i < count; i++) {
+      cmap_insert__(&map, &nodes[i], static_cast<uint64_t>(i) << shift);
+    }
+    const CmapTable* table = SteeredMap::of(map).root();
+    std::set<uint64_t> tags;
+    for (cmap_node& node : nodes) tags.insert(table->tag(node.hash) >> 48);
+    EXPECT_LE(fullest_bin(map), 20u) << "shift " << shift;
+    EXPECT_GE(tags.size(), static_cast<size_t>(count) / 2);
+    cmap_destroy(&map);
+  }
+  rcu::quiesce();
+}
+
+TEST(Cmap, TypedFace) {
+  struct Flow {
+    int key;
+    cmap_node node;
+  };
+  Cmap<Flow, &Flow::node> map;
+  EXPECT_TRUE(map.empty());
+  Flow flows[100];
+  for (int i = 0; i < 100; i++) {
+    flows[i].key = i;
+    map.insert(flows[i], static_cast<uint64_t>(i / 2) << 40);
+  }
+  EXPECT_EQ(map.size(), 100u);
+  std::set<int> keys;
+  for (Flow& flow : map) keys.insert(flow.key);
+  EXPECT_EQ(keys.size(), 100u);
+  EXPECT_EQ(std::ranges::distance(map.equal_range(uint64_t{3} << 40)), 2);
+  EXPECT_EQ(map.find(uint64_t{3} << 40,
+                     [](const Flow& flow) { return flow.key == 6; }),
+            &flows[6]);
+  EXPECT_EQ(map.find(3, [](const Flow&) { return true; }), nullptr);
+  uint64_t hashes[3] = {uint64_t{4} << 40, 5, uint64_t{6} << 40};
+  std::set<std::pair<size_t, int>> found;
+  map.find_batch(hashes, [&](size_t i, Flow& flow) {
+    found.insert({i, flow.key});
+  });
+  EXPECT_EQ(found, (std::set<std::pair<size_t, int>>{{0, 9}, {2, 13}}));
+  Flow other{1000, {}};
+  map.replace(flows[6], other, uint64_t{3} << 40);
+  for (Flow& flow : map) {
+    if (&flow != &other)
+      map.erase(flow, static_cast<uint64_t>(flow.key / 2) << 40);
+  }
+  EXPECT_EQ(map.size(), 1u);
+  static_assert(std::ranges::input_range<decltype(map)>);
+  static_assert(std::ranges::forward_range<decltype(map.equal_range(0))>);
 }
 
 }  // namespace

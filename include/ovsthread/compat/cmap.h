@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ovs-rcu.h"
 #include "ovsthread-helpers.h"
 
 static inline void *cmap_object__(struct cmap_node *node, size_t offset) {
