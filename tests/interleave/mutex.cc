@@ -51,7 +51,14 @@ class Mutex {
   void unlock() {
     if (ModelTransactions::active()) {
       ModelTransactions::end();
-    } else if (!core.unlock_fast(self())) {
+    } else {
+      unlock_real();
+    }
+  }
+
+  // Also inside a transaction that began later.
+  void unlock_real() {
+    if (ModelTransactions::active() || !core.unlock_fast(self())) {
       RL_ASSERT(core.unlock(self()) == LockResult::kDone);
     }
   }
@@ -88,6 +95,34 @@ struct Count : rl::test_suite<Count<ways...>, sizeof...(ways)> {
   void after() {
     RL_ASSERT(sum == expected);
     RL_ASSERT(mutex.core.word.load(kRelaxed) == kLockLive);
+  }
+};
+
+// One mutex, held for real, is released inside a section that another one
+// guards: it is free with the commit of that section, not before.
+struct ReleaseInside : rl::test_suite<ReleaseInside, 2> {
+  ModelPlatform platform;
+  Mutex outer;
+  Mutex inner;
+  ModelAtomics::Var<int> of_outer{0};
+  ModelAtomics::Var<int> of_inner{0};
+
+  void thread(unsigned index) {
+    ModelTransactions::Scope scope(1);
+    outer.lock(Way::kReal);
+    if (index == 0) {
+      inner.lock(Way::kElide);
+      of_outer = 1;
+      outer.unlock_real();
+      of_inner = 1;
+      inner.unlock();
+    } else {
+      int seen = of_outer;
+      outer.unlock();
+      inner.lock(Way::kReal);
+      RL_ASSERT(of_inner >= seen);
+      inner.unlock();
+    }
   }
 };
 
@@ -190,6 +225,8 @@ int main(int argc, char** argv) {
            "two real and two elided sections", {1, 2, kSubscribe}),
        random<Count<kReal, kElide, kReal, kTry>>("all ways at once",
                                                  {1, 2, kSubscribe}),
+       full<ReleaseInside>("a real mutex released in an elided section",
+                           {1, 2}),
        full<Destroy<kReal>>("destroy after a real unlock", {1, 2}),
        full<Destroy<kElide>>("destroy after an elided unlock", {kSubscribe}),
        random<Wait<kReal, true>>("a real signal inside the section", {1, 2}),
