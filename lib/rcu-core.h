@@ -89,7 +89,7 @@ class Core {
     Record* first = records_.load(A::acquire(9));
     for (Record* record = first; record != nullptr; record = record->next) {
       uint32_t free = 0;
-      // (11) the record as the last owner left it; pairs with (4).
+      // (11) the record as the last owner left it; pairs with (4), (20).
       if (record->owned.compare_exchange(free, 1, A::acquire(11), kRelaxed)) {
         record->thread.store(thread, kRelaxed);  // Relaxed: only for messages.
         return record;
@@ -108,8 +108,9 @@ class Core {
 
   // Gives up RECORD, which is quiescent.
   void remove(Record& record) {
-    // Relaxed: (4) in deactivate() publishes the record.
-    record.owned.store(0, kRelaxed);
+    // (20) the record; pairs with (11).  (4) in deactivate() does as much, but
+    // the thread sanitizer doesn't see that; likewise at (21).
+    record.owned.store(0, A::release(20));
   }
 
   void activate(Record& record) {
@@ -205,8 +206,8 @@ class Core {
   // Runs what is due, unless another thread does so now.
   void run(Record& self) {
     Record* nobody = nullptr;
-    // Relaxed: (5) acquires what the last runner left.
-    if (!runner_.compare_exchange(nobody, &self, kRelaxed, kRelaxed)) {
+    // (21) what the last runner left, as (5) below; pairs with (12).
+    if (!runner_.compare_exchange(nobody, &self, A::acquire(21), kRelaxed)) {
       return;
     }
     uint64_t oldest = oldest_seen();
@@ -216,7 +217,7 @@ class Core {
       // (14) the effects of callbacks; pairs with (13).
       through_.store(oldest, A::release(14));
     }
-    // (12) the runner's side of all batches; pairs with (5).
+    // (12) the runner's side of all batches; pairs with (5), (21).
     runner_.store(nullptr, A::release(12));
     // (7) before the look for waiters; pairs with (4).
     A::fence(A::seq_cst(7));
