@@ -52,19 +52,39 @@ Node<P>* least_chain(const Interval<P>& in, uint64_t first) {
   return least;
 }
 
-// Returns the node of the chain from HEAD that has *LEFT - 1 nodes behind it,
-// or HEAD if there are fewer or *LEFT is 0, and makes *LEFT the number of
-// those.
+// Nodes from NODE, which may be null, to the end of its chain.  Those in front
+// of which none is inserted get fewer only: so a node that was among the last N
+// always has at most N.
+template <class P>
+uint32_t chain_length(const Node<P>* node) {
+  uint32_t length = 0;
+  for (; node; node = next_node(node)) length++;
+  return length;
+}
+
+// Returns the node of the chain from HEAD that is the *LEFT-th last, or HEAD if
+// there are fewer or *LEFT is 0, and makes *LEFT the number of nodes behind it.
+//
+// A jump ahead may leap too far if a node on the way is removed meanwhile. Then
+// it goes on node by node: what has more than *LEFT to the end was visited.
 template <class P>
 Node<P>* pick_from_tail(Node<P>* head, uint32_t* left) {
   Node<P>* picked = head;
-  uint32_t length = 0;
-  for (Node<P>* node = head; node; node = next_node(node)) {
-    if (*left && length >= *left) {
-      picked = next_node(picked);
-    } else {
-      length++;
+  uint32_t length = chain_length(head);
+  while (*left && length > *left) {
+    Node<P>* ahead = picked;
+    for (uint32_t i = *left; ahead && i < length; i++) ahead = next_node(ahead);
+    uint32_t rest = chain_length(ahead);
+    if (rest < *left) {
+      ahead = next_node(picked);
+      rest = chain_length(ahead);
     }
+    if (!ahead) {  // All that were left are gone: PICKED comes again.
+      length = 1;
+      break;
+    }
+    picked = ahead;
+    length = rest;
   }
   *left = length - 1;
   return picked;

@@ -74,6 +74,30 @@ struct RemoveHead : Base<RemoveHead, 2> {
   }
 };
 
+// A position stands in a chain of which nodes between those that stay go: none
+// of these is skipped.
+struct PositionInChain : rl::test_suite<PositionInChain, 2> {
+  ModelMap map;
+  Element e[5];  // 0, 2 and 4 stay.
+  void before() {
+    for (Element& element : e) map.add(element, hash_in(0), 1);
+  }
+  void thread(unsigned index) {
+    if (index == 0) {
+      map.remove(e[3], hash_in(0));
+      map.remove(e[1], hash_in(0));
+    } else {
+      int seen[5] = {};
+      Position position = {0, 0};
+      while (ModelNode* n = next_position(map, &position)) {
+        for (int i = 0; i < 5; i++) seen[i] += n == &e[i].node;
+      }
+      RL_ASSERT(seen[0] && seen[2] && seen[4]);
+    }
+  }
+  void after() { map.finish(); }
+};
+
 // A full bin gets an overflow line in front of a reader.
 struct Overflow : Base<Overflow, 2> {
   Element other, third, fourth;
@@ -253,6 +277,7 @@ int main(int argc, char** argv) {
       {random<Insert>("a lookup sees an inserted node whole", {1, 2}),
        random<ReplaceInChain>("a walk sees one of a replaced pair", {3, 4}),
        random<RemoveHead>("a reader on a removed head reaches the rest", {}),
+       random<PositionInChain>("a position skips nothing that stays", {}),
        random<Overflow>("an overflow line is seen whole", {5, 6}),
        random<EmptyLines>("emptied lines hide no node", {}),
        random<UnlinkOlder>("a line unlinked behind another hides no node", {}),

@@ -14,6 +14,7 @@
 
 #include "cmap-core.h"
 #include "cmap-cursor.h"
+#include "cmap-position.h"
 #include "interleave/driver.h"
 #include "interleave/model-atomics.h"
 
