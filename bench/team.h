@@ -9,8 +9,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
+#include <system_error>
 #include <vector>
 
 #include "ovs-rcu.h"
@@ -37,7 +37,7 @@ double timed(Body body) {
 inline void pin_or_exit(unsigned cpu) {
   if (int error = ovsthread::pin_this_thread(cpu)) {
     std::fprintf(stderr, "can't bind a thread to hardware thread %u: %s\n", cpu,
-                 std::strerror(error));
+                 std::generic_category().message(error).c_str());
     std::_Exit(1);
   }
 }

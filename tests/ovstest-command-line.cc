@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <system_error>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -183,8 +183,8 @@ std::string CommandLine::help() const {
 
 int finish(absl::string_view program, absl::Status status) {
   if (status.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout))) {
-    status = absl::DataLossError(
-        absl::StrCat("can't write to stdout: ", std::strerror(errno)));
+    status = absl::DataLossError(absl::StrCat(
+        "can't write to stdout: ", std::generic_category().message(errno)));
   }
   switch (status.code()) {
     case absl::StatusCode::kOk:

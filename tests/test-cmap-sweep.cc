@@ -12,8 +12,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <memory>
+#include <system_error>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
@@ -240,8 +240,8 @@ absl::Status write_file(File file, const std::string& text) {
   bool written =
       std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
   if (std::fclose(file.release()) != 0 || !written) {
-    return absl::DataLossError(
-        absl::StrFormat("can't write the plot: %s", std::strerror(errno)));
+    return absl::DataLossError(absl::StrFormat(
+        "can't write the plot: %s", std::generic_category().message(errno)));
   }
   return absl::OkStatus();
 }
@@ -254,10 +254,9 @@ absl::Status sweep(const CommandLine& line, const Plan& plan, Format format,
   // Opened now, so that a wrong name is not found out after two minutes.
   File file(svg.empty() ? nullptr : std::fopen(svg.c_str(), "w"), std::fclose);
   if (!svg.empty() && !file) {
-    return line.error(
-        absl::StrFormat("--svg is \"%s\", which can't be written: "
-                        "%s",
-                        absl::CHexEscape(svg), std::strerror(errno)));
+    return line.error(absl::StrFormat(
+        "--svg is \"%s\", which can't be written: %s", absl::CHexEscape(svg),
+        std::generic_category().message(errno)));
   }
 
   Sweep sweep(plan, *elision);
