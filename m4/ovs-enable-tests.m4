@@ -7,6 +7,11 @@
 # them where they are found, and not when cross compiling, where pkg-config
 # would answer for the build machine.  Sets the conditional ENABLE_TESTS and
 # ovs_tests for the summary.
+# Adds --disable-interleaving-tests, which leaves out tests/interleave/: they
+# take long to compile, and what they search does not depend on the compiler.  A
+# build with sanitizers, which cannot follow their fibers, leaves them out too.
+# Sets the conditional ENABLE_INTERLEAVING_TESTS.  Comes after
+# OVS_ENABLE_SANITIZER.
 AC_DEFUN([OVS_ENABLE_TESTS], [
   AC_ARG_ENABLE([tests],
     [AS_HELP_STRING([--enable-tests@<:@=auto|yes|no@:>@],
@@ -31,4 +36,10 @@ AC_DEFUN([OVS_ENABLE_TESTS], [
     ],
     [AC_MSG_ERROR([--enable-tests=$enable_tests: must be auto, yes or no])])
   AM_CONDITIONAL([ENABLE_TESTS], [test "$ovs_tests" = yes])
+  AC_ARG_ENABLE([interleaving-tests],
+    [AS_HELP_STRING([--disable-interleaving-tests],
+      [leave out the searches of tests/interleave/])],
+    [], [enable_interleaving_tests=yes])
+  AM_CONDITIONAL([ENABLE_INTERLEAVING_TESTS],
+    [test "$enable_interleaving_tests" != no && test -z "$SANITIZER"])
 ])

@@ -263,5 +263,7 @@ check-valgrind:
 	GTEST_FILTER='-*Stress*' $(MAKE) check TESTS='$(valgrind_tests)'
 EXTRA_DIST += tests/valgrind.supp
 
+if ENABLE_INTERLEAVING_TESTS
 include tests/interleave/automake.mk
+endif
 include tests/scripted/automake.mk
