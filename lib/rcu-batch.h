@@ -184,7 +184,10 @@ class Batch {
 
   void append(Block* block) {
     Block* last = last_;
+    // A child of fork finds every block from first_ on, and each complete.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     last->next.store(block, kRelaxed);  // Relaxed: see due().
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     last_ = block;
   }
 
