@@ -24,7 +24,6 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
-#include "cmap-table.h"
 #include "cmap.h"
 #include "ovstest-command-line.h"
 #include "ovstest-json.h"
@@ -97,11 +96,12 @@ class Walk {
   }
 
   const Line& line_of(uint32_t key) const {
-    constexpr uint64_t kMapKey =
-        0x9e3779b97f4a7c15;  // As good as a random one.
-    return lines_[ovsthread::cmap_core::mix(ovsthread::hash_u32(key),
-                                            kMapKey) >>
-                  (64 - bits_)];
+    // As the map's own mixing and index (lib/cmap-table.h), with factors that
+    // are as good as its random ones.
+    uint64_t x = ovsthread::hash_u32(key) * uint64_t{0xd6e8feb86659fd93};
+    x ^= x >> 32;
+    x *= 0xbea225f9eb34556d;
+    return lines_[x >> (64 - bits_)];
   }
 
   const Pages<Element>& elements_;
