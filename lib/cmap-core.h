@@ -249,9 +249,7 @@ class Map {
     P::safe_point_allocation();
     Counts<P>* counts = Counts<P>::create();
     Table<P>* table =
-        counts ? Table<P>::create(P::kMinBits,
-                                  0xd6e8feb86659fd93 ^ P::random_key() << 1,
-                                  counts)
+        counts ? Table<P>::create(P::kMinBits, P::random_key(), counts)
                : nullptr;
     if (!table) {
       if (counts) Counts<P>::destroy(counts);

@@ -238,7 +238,7 @@ template <class P>
 void start_migration(Root<P>& root, Table<P>& table, unsigned bits) {
   // Relaxed: a table that stops being the root has a next already.
   if (root.load(kRelaxed) != &table) return;
-  Table<P>* next = Table<P>::create(bits, table.first_factor, table.counts);
+  Table<P>* next = Table<P>::create(bits, table.key, table.counts);
   if (!next) return;
   if (next->n >= P::stripe_count()) next->counts->spread();
   Table<P>* none = nullptr;

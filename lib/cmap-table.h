@@ -36,8 +36,11 @@ struct Table {
 
   // What a lookup needs, constant but for `next`.
   Var<Bin<P>*> bins;
-  Var<uint64_t> n;             // Bins, a power of two, at least 2.
-  Var<uint64_t> first_factor;  // Of mix().
+  Var<uint64_t> n;  // Bins, a power of two, at least 2.
+  // Of mix().  The factors are the same in all tables, and here because an
+  // operand in memory costs an instruction less.
+  Var<uint64_t> key;
+  Var<uint64_t> first_factor;
   Var<uint64_t> second_factor;
   Var<uint64_t> tag_factor;  // Shifts the tag's window to the top.
   typename A::template Atomic<Table*> next;
@@ -51,8 +54,9 @@ struct Table {
 
   // A bijection.  The first product carries every bit of the hash into the
   // upper half, the shift brings that down, the second carries it up again.
+  // The key is no factor: some factors crowd hashes that differ by a stride.
   uint64_t mix(uint64_t hash) const {
-    uint64_t x = hash * first_factor;
+    uint64_t x = (hash ^ key) * first_factor;
     x ^= x >> 32;
     return x * second_factor;
   }
@@ -80,8 +84,7 @@ struct Table {
   }
 
   // Returns null without memory.
-  static Table* create(unsigned bits, uint64_t first_factor,
-                       Counts<P>* counts) {
+  static Table* create(unsigned bits, uint64_t key, Counts<P>* counts) {
     Table* table = P::template create<Table>(1);
     if (!table) return nullptr;
     size_t n = size_t{1} << bits;
@@ -92,7 +95,8 @@ struct Table {
     }
     table->bins = bins;
     table->n = n;
-    table->first_factor = first_factor;
+    table->key = key;
+    table->first_factor = 0xd6e8feb86659fd93;
     table->second_factor = 0xbea225f9eb34556d;
     table->bits = bits;
     table->tag_factor = uint64_t{1} << table->window();

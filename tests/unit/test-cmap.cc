@@ -346,7 +346,8 @@ TEST(Cmap, HashesThatDifferInFewBitsSpread) {
     const CmapTable* table = SteeredMap::of(map).root();
     std::set<uint64_t> tags;
     for (cmap_node& node : nodes) tags.insert(table->tag(node.hash) >> 48);
-    EXPECT_LE(fullest_bin(map), 20u) << "shift " << shift;
+    // At most 26 in 10^5 maps with random keys.
+    EXPECT_LE(fullest_bin(map), 32u) << "shift " << shift;
     EXPECT_GE(tags.size(), static_cast<size_t>(count) / 2);
     cmap_destroy(&map);
   }
