@@ -10,7 +10,9 @@
 # Adds --disable-interleaving-tests, which leaves out tests/interleave/: they
 # take long to compile, and what they search does not depend on the compiler.  A
 # build with sanitizers, which cannot follow their fibers, leaves them out too.
-# Sets the conditional ENABLE_INTERLEAVING_TESTS.  Comes after
+# A build with the thread sanitizer, which cannot follow stacks that are put
+# back, leaves out tests/scripted/.  Sets the conditionals
+# ENABLE_INTERLEAVING_TESTS and ENABLE_SCRIPTED_TESTS.  Comes after
 # OVS_ENABLE_SANITIZER.
 AC_DEFUN([OVS_ENABLE_TESTS], [
   AC_ARG_ENABLE([tests],
@@ -42,4 +44,6 @@ AC_DEFUN([OVS_ENABLE_TESTS], [
     [], [enable_interleaving_tests=yes])
   AM_CONDITIONAL([ENABLE_INTERLEAVING_TESTS],
     [test "$enable_interleaving_tests" != no && test -z "$SANITIZER"])
+  AM_CONDITIONAL([ENABLE_SCRIPTED_TESTS],
+    [AS_CASE([$SANITIZER], [*thread*], [false], [:])])
 ])

@@ -266,4 +266,6 @@ EXTRA_DIST += tests/valgrind.supp
 if ENABLE_INTERLEAVING_TESTS
 include tests/interleave/automake.mk
 endif
+if ENABLE_SCRIPTED_TESTS
 include tests/scripted/automake.mk
+endif
