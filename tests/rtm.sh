@@ -98,6 +98,8 @@ else
 fi
 if test ! -f "$library"; then
   echo "ok - $name # SKIP no shared library was built"
+elif test -n "$OVSTHREAD_SANITIZER"; then
+  echo "ok - $name # SKIP what -fsanitize=$OVSTHREAD_SANITIZER adds stands between"
 elif ! ${OBJDUMP-objdump} -d "$library" >/dev/null 2>&1; then
   echo "ok - $name # SKIP no objdump"
 else
