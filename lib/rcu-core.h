@@ -183,6 +183,8 @@ class Core {
       quiesce(self);
       run(self);
       if (through() >= target) break;
+      // The callback that another runner is in may wait for readers.
+      deactivate(self);
       wait.sleep();
     }
     waiting_.fetch_sub(1, kRelaxed);  // Relaxed: too late only wakes in vain.

@@ -25,7 +25,7 @@
 #include "ovsthread/thread.h"
 #include "thread-id.h"
 
-static std::string subprogram_name;
+static thread_local std::string subprogram_name;
 
 // As Open vSwitch's logging provides it.
 extern "C" void set_subprogram_name(const char* name);
