@@ -253,10 +253,11 @@ installcheck-local:
 	! grep '^not ok' install-check.log
 CLEANFILES += install-check.log
 
-# Valgrind serialises threads, so it gets the suites that are small.
-valgrind_tests = $(unit_programs)
-valgrind = valgrind --quiet --error-exitcode=99 --leak-check=full \
-	--show-leak-kinds=definite --errors-for-leak-kinds=definite \
+# Valgrind serialises threads, so it gets the suites that are small.  Leaks are
+# the address sanitizer's: in a child of fork, what the stacks of the other
+# threads pointed to looks lost.
+valgrind_tests = $(filter-out tests/unit/cmap-stress,$(unit_programs))
+valgrind = valgrind --quiet --error-exitcode=99 --leak-check=no \
 	--suppressions=$(abs_srcdir)/tests/valgrind.supp
 check-valgrind:
 	OVSTHREAD_TEST_MODES=always OVSTHREAD_TEST_WRAPPER='$(valgrind)' \
