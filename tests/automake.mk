@@ -255,9 +255,10 @@ CLEANFILES += install-check.log
 
 # Valgrind serialises threads, so it gets the suites that are small.  Leaks are
 # the address sanitizer's: in a child of fork, what the stacks of the other
-# threads pointed to looks lost.
+# threads pointed to looks lost.  Its usual scheduling starves a thread beside a
+# busy one.
 valgrind_tests = $(filter-out tests/unit/cmap-stress,$(unit_programs))
-valgrind = valgrind --quiet --error-exitcode=99 --leak-check=no \
+valgrind = valgrind --quiet --error-exitcode=99 --leak-check=no --fair-sched=yes \
 	--suppressions=$(abs_srcdir)/tests/valgrind.supp
 check-valgrind:
 	OVSTHREAD_TEST_MODES=always OVSTHREAD_TEST_WRAPPER='$(valgrind)' \
