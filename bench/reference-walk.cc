@@ -24,6 +24,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "cmap-mix.h"
 #include "cmap.h"
 #include "ovstest-command-line.h"
 #include "ovstest-json.h"
@@ -96,12 +97,10 @@ class Walk {
   }
 
   const Line& line_of(uint32_t key) const {
-    // As the map's own mixing and index (lib/cmap-table.h), with factors that
-    // are as good as its random ones.
-    uint64_t x = ovsthread::hash_u32(key) * uint64_t{0xd6e8feb86659fd93};
-    x ^= x >> 32;
-    x *= 0xbea225f9eb34556d;
-    return lines_[x >> (64 - bits_)];
+    // As the map's own index (lib/cmap-table.h), under a key that is as good as
+    // its random one.
+    uint64_t mixed = ovsthread::cmap_core::mix(ovsthread::hash_u32(key), 0);
+    return lines_[mixed >> (64 - bits_)];
   }
 
   const Pages<Element>& elements_;

@@ -12,6 +12,7 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/cmap-count.h \
 	lib/cmap-cursor.h \
 	lib/cmap-migrate.h \
+	lib/cmap-mix.h \
 	lib/cmap-platform.cc \
 	lib/cmap-platform.h \
 	lib/cmap-position.h \

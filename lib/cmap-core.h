@@ -4,6 +4,7 @@
 // writers, which grows and shrinks a few bins at a time.
 //
 //   cmap-bin.h      a cache line of slots, its header and overflow lines
+//   cmap-mix.h      how hashes are mixed
 //   cmap-table.h    the bins at one size; where a hash lives; lookup
 //   cmap-core.h     the map: insertion, replacement, removal (here)
 //   cmap-batch.h    many lookups at once; slot numbers

@@ -2,12 +2,12 @@
 //
 // Tables: the bins of a cmap at one size, and where in them a hash lives.
 //
-// A caller's hash is mixed, under the map's random key, by a bijection: equal
-// mixed hashes are equal hashes.  Its upper bits, which depend on every input
-// bit, are the place: bin i of 2^k bins holds the hashes whose top k bits are
-// i, an interval.  So a table twice as big splits a bin into two neighbours,
-// one half as big merges two, and iteration can think in intervals of hashes,
-// whatever the tables do.
+// A caller's hash is mixed, under the map's random key, by a bijection
+// (cmap-mix.h).  Its upper bits, which depend on every input bit, are the
+// place: bin i of 2^k bins holds the hashes whose top k bits are i, an
+// interval.  So a table twice as big splits a bin into two neighbours, one half
+// as big merges two, and iteration can think in intervals of hashes, whatever
+// the tables do.
 //
 // The tag is a window of 16 bits that starts, counted from the top, at the
 // number of index bits rounded down to a multiple of 8.  Hence the bit that
@@ -25,6 +25,7 @@
 
 #include "cmap-bin.h"
 #include "cmap-count.h"
+#include "cmap-mix.h"
 
 namespace ovsthread::cmap_core {
 
@@ -52,13 +53,8 @@ struct Table {
   alignas(P::kLineSize) typename A::template Atomic<size_t> claimed;
   typename A::template Atomic<size_t> moved;
 
-  // A bijection.  The first product carries every bit of the hash into the
-  // upper half, the shift brings that down, the second carries it up again.
-  // The key is no factor: some factors crowd hashes that differ by a stride.
   uint64_t mix(uint64_t hash) const {
-    uint64_t x = (hash ^ key) * first_factor;
-    x ^= x >> 32;
-    return x * second_factor;
+    return cmap_core::mix(hash, key, first_factor, second_factor);
   }
 
   // The rest takes mixed hashes.  Products with powers of two, for they cost
@@ -96,8 +92,8 @@ struct Table {
     table->bins = bins;
     table->n = n;
     table->key = key;
-    table->first_factor = 0xd6e8feb86659fd93;
-    table->second_factor = 0xbea225f9eb34556d;
+    table->first_factor = kFirstFactor;
+    table->second_factor = kSecondFactor;
     table->bits = bits;
     table->tag_factor = uint64_t{1} << table->window();
     table->counts = counts;

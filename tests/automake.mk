@@ -116,6 +116,7 @@ tests_unit_bench_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/bench
 tests_unit_bench_LDADD = $(unit_ldadd)
 
 tests_unit_cmap_stress_SOURCES = \
+	tests/cmap-unmix.h \
 	tests/unit/cmap-test.h \
 	tests/unit/test-cmap-stress.cc
 tests_unit_cmap_stress_CPPFLAGS = $(unit_cppflags)
@@ -140,6 +141,7 @@ tests_unit_calls_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)
 tests_unit_calls_LDADD = $(unit_ldadd)
 
 tests_unit_cmap_SOURCES = \
+	tests/cmap-unmix.h \
 	tests/unit/cmap-test.h \
 	tests/unit/test-cmap-misuse.cc \
 	tests/unit/test-cmap-resize.cc \

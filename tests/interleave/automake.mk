@@ -68,6 +68,7 @@ tests_interleave_hmap_stripes_LDADD = $(interleave_ldadd)
 check_PROGRAMS += tests/interleave/cmap-bin
 TESTS += tests/interleave/cmap-bin
 tests_interleave_cmap_bin_SOURCES = \
+	tests/cmap-unmix.h \
 	tests/interleave/cmap-model.h \
 	tests/interleave/cmap-bin.cc
 tests_interleave_cmap_bin_CPPFLAGS = $(interleave_cppflags)
@@ -76,6 +77,7 @@ tests_interleave_cmap_bin_LDADD = $(interleave_ldadd)
 check_PROGRAMS += tests/interleave/cmap-migrate
 TESTS += tests/interleave/cmap-migrate
 tests_interleave_cmap_migrate_SOURCES = \
+	tests/cmap-unmix.h \
 	tests/interleave/cmap-model.h \
 	tests/interleave/cmap-migrate.cc
 tests_interleave_cmap_migrate_CPPFLAGS = $(interleave_cppflags)

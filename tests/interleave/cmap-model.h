@@ -15,6 +15,7 @@
 #include "cmap-core.h"
 #include "cmap-cursor.h"
 #include "cmap-position.h"
+#include "cmap-unmix.h"
 #include "interleave/driver.h"
 #include "interleave/model-atomics.h"
 
@@ -99,18 +100,6 @@ struct ModelPlatform {
 
 using MP = ModelPlatform;
 using ModelNode = Node<MP>;
-
-// The hash whose mixed hash is MIXED.
-inline uint64_t unmix(uint64_t mixed) {
-  auto inverse = [](uint64_t odd) {
-    uint64_t x = odd;
-    for (int i = 0; i < 6; i++) x *= 2 - odd * x;
-    return x;
-  };
-  uint64_t x = mixed * inverse(0xbea225f9eb34556d);
-  x ^= x >> 32;
-  return x * inverse(0xd6e8feb86659fd93);
-}
 
 // A hash that lives in eighth I of the table, I < 8.
 inline uint64_t hash_in(uint64_t i, uint64_t low = 0) {

@@ -15,6 +15,7 @@
 
 #include "cmap-core.h"
 #include "cmap-platform.h"
+#include "cmap-unmix.h"
 #include "rcu.h"
 
 namespace ovsthread {
@@ -22,6 +23,7 @@ namespace ovsthread {
 using CmapPlatform = cmap_core::Platform;
 using CmapTable = cmap_core::Table<CmapPlatform>;
 using CmapBin = cmap_core::Bin<CmapPlatform>;
+using cmap_core::unmix;
 
 // Maps that get their first table while it lives mix without a random key.
 class FixedKey {
@@ -32,18 +34,6 @@ class FixedKey {
  private:
   static constexpr uint64_t kKey = 0;
 };
-
-// The hash that FixedKey maps mix to MIXED.
-inline uint64_t unmix(uint64_t mixed) {
-  auto inverse = [](uint64_t odd) {
-    uint64_t x = odd;
-    for (int i = 0; i < 6; i++) x *= 2 - odd * x;
-    return x;
-  };
-  uint64_t x = mixed * inverse(0xbea225f9eb34556d);
-  x ^= x >> 32;
-  return x * inverse(0xd6e8feb86659fd93);
-}
 
 // A map whose migrations the test steers.
 class SteeredMap : public cmap_core::Map<CmapPlatform> {
