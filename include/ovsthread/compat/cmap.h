@@ -17,17 +17,6 @@
 #include "ovs-rcu.h"
 #include "ovsthread-helpers.h"
 
-static inline void *cmap_object__(struct cmap_node *node, size_t offset) {
-  return node ? (char *)node - offset : NULL;
-}
-
-/* Points NODE to the element of ITER, or to NULL, and reads it, lest compilers
- * complain of a variable that is only set. */
-#define CMAP_ASSIGN__(NODE, MEMBER, ITER)            \
-  ((NODE) = (__typeof__(NODE))cmap_object__(         \
-       ITER, offsetof(__typeof__(*(NODE)), MEMBER)), \
-   (void)(NODE))
-
 /* A hidden variable for each use, so that nested loops don't shadow. */
 #define CMAP_HIDDEN__(COUNTER) CMAP_PASTE__(cmap_hidden_, COUNTER)
 #define CMAP_PASTE__(A, B) A##B
@@ -42,7 +31,7 @@ static inline bool cmap_cursor_step__(struct cmap_cursor *cursor) {
 }
 
 #define CMAP_CURSOR_STEP__(NODE, MEMBER, CURSOR) \
-  (CMAP_ASSIGN__(NODE, MEMBER, (CURSOR)->node), cmap_cursor_step__(CURSOR))
+  (OVSTHREAD_ASSIGN__(NODE, MEMBER, (CURSOR)->node), cmap_cursor_step__(CURSOR))
 
 /* All nodes.  The body may remove any node, and free the current one if no
  * other thread can hold it. */
@@ -70,7 +59,7 @@ static inline bool cmap_cursor_step__(struct cmap_cursor *cursor) {
   CMAP_NODE_FOR_EACH_WITH__(NODE, MEMBER, CMAP_NODE, HIDDEN)
 #define CMAP_NODE_FOR_EACH_WITH__(NODE, MEMBER, CMAP_NODE, HIDDEN) \
   for (struct cmap_node *HIDDEN = (struct cmap_node *)(CMAP_NODE); \
-       (CMAP_ASSIGN__(NODE, MEMBER, HIDDEN), HIDDEN != NULL);      \
+       (OVSTHREAD_ASSIGN__(NODE, MEMBER, HIDDEN), HIDDEN != NULL); \
        HIDDEN = cmap_node_next(HIDDEN))
 
 /* All nodes of HASH. */

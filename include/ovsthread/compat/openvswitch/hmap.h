@@ -17,28 +17,12 @@
 
 #include "ovsthread-util.h"
 
-/* "FILE:LINE" of the caller. */
-#define HMAP_STRING__(X) #X
-#define HMAP_EXPAND_STRING__(X) HMAP_STRING__(X)
-#define HMAP_WHERE__ __FILE__ ":" HMAP_EXPAND_STRING__(__LINE__)
-
 #define hmap_insert(HMAP, NODE, HASH) \
-  hmap_insert_at(HMAP, NODE, HASH, HMAP_WHERE__)
-#define hmap_expand(HMAP) hmap_expand_at(HMAP, HMAP_WHERE__)
-#define hmap_shrink(HMAP) hmap_shrink_at(HMAP, HMAP_WHERE__)
+  hmap_insert_at(HMAP, NODE, HASH, OVSTHREAD_WHERE)
+#define hmap_expand(HMAP) hmap_expand_at(HMAP, OVSTHREAD_WHERE)
+#define hmap_shrink(HMAP) hmap_shrink_at(HMAP, OVSTHREAD_WHERE)
 #define hmap_reserve(HMAP, CAPACITY) \
-  hmap_reserve_at(HMAP, CAPACITY, HMAP_WHERE__)
-
-static inline void *hmap_object__(struct hmap_node *node, size_t offset) {
-  return node ? (char *)node - offset : NULL;
-}
-
-/* Points NODE to the element of ITER, or to NULL, and reads it, lest compilers
- * complain of a variable that is only set. */
-#define HMAP_ASSIGN__(NODE, MEMBER, ITER)            \
-  ((NODE) = (__typeof__(NODE))hmap_object__(         \
-       ITER, offsetof(__typeof__(*(NODE)), MEMBER)), \
-   (void)(NODE))
+  hmap_reserve_at(HMAP, CAPACITY, OVSTHREAD_WHERE)
 
 /* Evaluates up to eight expressions of any type and discards their values. */
 #define HMAP_DISCARD__(...)                                            \
@@ -60,10 +44,10 @@ static inline void *hmap_object__(struct hmap_node *node, size_t offset) {
  * hidden variable. */
 #define HMAP_ITER__(NODE) NODE##_hmap_iter__
 #define HMAP_NEXT__(NODE) NODE##_hmap_next__
-#define HMAP_LOOP__(NODE, MEMBER, FIRST, NEXT)          \
-  for (struct hmap_node * HMAP_ITER__(NODE) = (FIRST);  \
-       (HMAP_ASSIGN__(NODE, MEMBER, HMAP_ITER__(NODE)), \
-        HMAP_ITER__(NODE) != NULL);                     \
+#define HMAP_LOOP__(NODE, MEMBER, FIRST, NEXT)               \
+  for (struct hmap_node * HMAP_ITER__(NODE) = (FIRST);       \
+       (OVSTHREAD_ASSIGN__(NODE, MEMBER, HMAP_ITER__(NODE)), \
+        HMAP_ITER__(NODE) != NULL);                          \
        HMAP_ITER__(NODE) = (NEXT))
 
 /* All nodes.  The body may remove, but not free, the current one; it may not
@@ -109,25 +93,26 @@ static inline void *hmap_object__(struct hmap_node *node, size_t offset) {
                    (HMAP_DISCARD__(__VA_ARGS__), hmap_first(HMAP)), (void)0)
 #define HMAP_FOR_EACH_SAFE_LONG(NODE, NEXT, MEMBER, HMAP) \
   HMAP_SAFE_LOOP__(NODE, MEMBER, HMAP, hmap_first(HMAP),  \
-                   HMAP_ASSIGN__(NEXT, MEMBER, HMAP_NEXT__(NODE)))
+                   OVSTHREAD_ASSIGN__(NEXT, MEMBER, HMAP_NEXT__(NODE)))
 #define HMAP_FOR_EACH_SAFE_LONG_INIT(NODE, NEXT, MEMBER, HMAP, ...) \
   HMAP_SAFE_LOOP__(NODE, MEMBER, HMAP,                              \
                    (HMAP_DISCARD__(__VA_ARGS__), hmap_first(HMAP)), \
-                   HMAP_ASSIGN__(NEXT, MEMBER, HMAP_NEXT__(NODE)))
+                   OVSTHREAD_ASSIGN__(NEXT, MEMBER, HMAP_NEXT__(NODE)))
 #define HMAP_SAFE_LOOP__(NODE, MEMBER, HMAP, FIRST, ASSIGN_NEXT)           \
   for (struct hmap_node * HMAP_ITER__(NODE) = (FIRST),                     \
                           *HMAP_NEXT__(NODE) = NULL;                       \
        (HMAP_NEXT__(NODE) =                                                \
             HMAP_ITER__(NODE) ? hmap_next(HMAP, HMAP_ITER__(NODE)) : NULL, \
-       HMAP_ASSIGN__(NODE, MEMBER, HMAP_ITER__(NODE)), ASSIGN_NEXT,        \
+       OVSTHREAD_ASSIGN__(NODE, MEMBER, HMAP_ITER__(NODE)), ASSIGN_NEXT,   \
        HMAP_ITER__(NODE) != NULL);                                         \
        HMAP_ITER__(NODE) = HMAP_NEXT__(NODE))
 
 /* Takes each node out of the map before the body runs, which may free it. Nodes
  * that the body inserts into earlier buckets stay. */
-#define HMAP_FOR_EACH_POP(NODE, MEMBER, HMAP)                              \
-  for (size_t HMAP_ITER__(NODE) = 0;                                       \
-       (HMAP_ASSIGN__(NODE, MEMBER, hmap_pop__(HMAP, &HMAP_ITER__(NODE))), \
+#define HMAP_FOR_EACH_POP(NODE, MEMBER, HMAP)                     \
+  for (size_t HMAP_ITER__(NODE) = 0;                              \
+       (OVSTHREAD_ASSIGN__(NODE, MEMBER,                          \
+                           hmap_pop__(HMAP, &HMAP_ITER__(NODE))), \
         (NODE) != NULL);)
 
 #endif /* HMAP_H */

@@ -30,11 +30,6 @@
 extern "C" {
 #endif
 
-/* A constant that names the place of a macro's use. */
-#define OVSTHREAD_WHERE OVSTHREAD_WHERE__(__LINE__)
-#define OVSTHREAD_WHERE__(LINE) OVSTHREAD_WHERE2__(LINE)
-#define OVSTHREAD_WHERE2__(LINE) __FILE__ ":" #LINE
-
 /* A mutex.  Zero-filled memory is an uninitialised one.  Packed, since there
  * may be millions: they share cache lines with what surrounds them. */
 struct OVS_LOCKABLE ovs_mutex {
