@@ -24,19 +24,7 @@ void BM_Find(benchmark::State& state) {
   }
 }
 
-constexpr int64_t kSmall = 1 << 10, kLarge = 1 << 22;
-BENCHMARK_TEMPLATE(BM_Find, bench::Cmap)
-    ->RangeMultiplier(64)
-    ->Range(kSmall, kLarge);
-BENCHMARK_TEMPLATE(BM_Find, bench::Hmap)
-    ->RangeMultiplier(64)
-    ->Range(kSmall, kLarge);
-BENCHMARK_TEMPLATE(BM_Find, bench::StdMap)
-    ->RangeMultiplier(64)
-    ->Range(kSmall, kLarge);
-BENCHMARK_TEMPLATE(BM_Find, bench::AbslMap)
-    ->RangeMultiplier(64)
-    ->Range(kSmall, kLarge);
+BENCHMARK_MAPS(BM_Find);
 
 }  // namespace
 

@@ -42,31 +42,8 @@ void BM_Replace(benchmark::State& state) {
   }
 }
 
-constexpr int64_t kSmall = 1 << 10, kLarge = 1 << 22;
-BENCHMARK_TEMPLATE(BM_Fill, bench::Cmap)
-    ->RangeMultiplier(64)
-    ->Range(kSmall, kLarge);
-BENCHMARK_TEMPLATE(BM_Fill, bench::Hmap)
-    ->RangeMultiplier(64)
-    ->Range(kSmall, kLarge);
-BENCHMARK_TEMPLATE(BM_Fill, bench::StdMap)
-    ->RangeMultiplier(64)
-    ->Range(kSmall, kLarge);
-BENCHMARK_TEMPLATE(BM_Fill, bench::AbslMap)
-    ->RangeMultiplier(64)
-    ->Range(kSmall, kLarge);
-BENCHMARK_TEMPLATE(BM_Replace, bench::Cmap)
-    ->RangeMultiplier(64)
-    ->Range(kSmall, kLarge);
-BENCHMARK_TEMPLATE(BM_Replace, bench::Hmap)
-    ->RangeMultiplier(64)
-    ->Range(kSmall, kLarge);
-BENCHMARK_TEMPLATE(BM_Replace, bench::StdMap)
-    ->RangeMultiplier(64)
-    ->Range(kSmall, kLarge);
-BENCHMARK_TEMPLATE(BM_Replace, bench::AbslMap)
-    ->RangeMultiplier(64)
-    ->Range(kSmall, kLarge);
+BENCHMARK_MAPS(BM_Fill);
+BENCHMARK_MAPS(BM_Replace);
 
 }  // namespace
 

@@ -6,6 +6,8 @@
 #ifndef OVSTHREAD_BENCH_MAPS_H_
 #define OVSTHREAD_BENCH_MAPS_H_
 
+#include <benchmark/benchmark.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -21,6 +23,14 @@ namespace bench {
 // Of the maps of the standard library and of Abseil, so that all hash alike.
 struct Hash {
   size_t operator()(uint32_t key) const { return ovsthread::hash_u32(key); }
+};
+
+// What an intrusive map is given.
+template <class Node>
+struct Element {
+  Node node;
+  uint32_t key;
+  uint64_t value;
 };
 
 class Cmap {
@@ -47,11 +57,7 @@ class Cmap {
   }
 
  private:
-  struct Element {
-    struct cmap_node node;
-    uint32_t key;
-    uint64_t value;
-  };
+  using Element = bench::Element<struct cmap_node>;
 
   std::vector<Element> elements_;
   struct cmap map_;
@@ -79,11 +85,7 @@ class Hmap {
   }
 
  private:
-  struct Element {
-    struct hmap_node node;
-    uint32_t key;
-    uint64_t value;
-  };
+  using Element = bench::Element<struct hmap_node>;
 
   std::vector<Element> elements_;
   struct hmap map_;
@@ -109,5 +111,15 @@ using StdMap = Copying<std::unordered_map<uint32_t, uint64_t, Hash>>;
 using AbslMap = Copying<absl::flat_hash_map<uint32_t, uint64_t, Hash>>;
 
 }  // namespace bench
+
+// Registers NAME, a function template on the map, for each map above, with 2^10
+// to 2^22 elements.
+#define BENCHMARK_MAPS(NAME)          \
+  BENCHMARK_MAP(NAME, bench::Cmap);   \
+  BENCHMARK_MAP(NAME, bench::Hmap);   \
+  BENCHMARK_MAP(NAME, bench::StdMap); \
+  BENCHMARK_MAP(NAME, bench::AbslMap)
+#define BENCHMARK_MAP(NAME, MAP) \
+  BENCHMARK_TEMPLATE(NAME, MAP)->RangeMultiplier(64)->Range(1 << 10, 1 << 22)
 
 #endif  // OVSTHREAD_BENCH_MAPS_H_
