@@ -32,14 +32,17 @@ struct alignas(64) Tally {
   uint64_t removed = 0;
 };
 
+template <class Node>
+struct Element {
+  Node node;
+  uint32_t value;
+};
+
 // A cmap whose writers exclude each other by a mutex.
 template <class Lock>
 class CmapTrial {
  public:
-  struct Element {
-    struct cmap_node node;
-    uint32_t value;
-  };
+  using Element = ovstest::Element<struct cmap_node>;
 
   explicit CmapTrial(const Workload& workload) : workload_(workload) {
     cmap_init(&map_);
@@ -117,10 +120,7 @@ class CmapTrial {
 template <class Lock>
 class HmapTrial {
  public:
-  struct Element {
-    struct hmap_node node;
-    uint32_t value;
-  };
+  using Element = ovstest::Element<struct hmap_node>;
 
   explicit HmapTrial(const Workload& workload) : workload_(workload) {
     hmap_init(&map_);
@@ -344,8 +344,8 @@ absl::StatusOr<Trial> run(const Workload& workload, Container container) {
   return run<HmapTrial<Lock>>(workload, search<HmapTrial<Lock>>);
 }
 
-constexpr size_t kElementSize = std::max(sizeof(CmapTrial<OvsLocks>::Element),
-                                         sizeof(HmapTrial<OvsLocks>::Element));
+constexpr size_t kElementSize = std::max(sizeof(Element<struct cmap_node>),
+                                         sizeof(Element<struct hmap_node>));
 
 }  // namespace
 
