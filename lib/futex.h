@@ -12,6 +12,7 @@
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,25 +26,28 @@ namespace ovsthread {
 enum class FutexQueue : uint32_t { kExclusive = 1, kShared = 2 };
 
 inline long futex(const uint32_t* word, int operation, uint32_t value,
-                  FutexQueue queue) {
+                  const timespec* deadline, FutexQueue queue) {
   // Locks leave errno alone, as the pthread ones do.
   int saved_errno = errno;
   long result = syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value,
-                        nullptr, nullptr, static_cast<uint32_t>(queue));
+                        deadline, nullptr, static_cast<uint32_t>(queue));
   errno = saved_errno;
   return result;
 }
 
-// Sleeps in QUEUE while WORD is EXPECTED.  May return early.  Blocking.
+// Sleeps in QUEUE while WORD is EXPECTED, but not beyond the DEADLINE, if there
+// is one, of CLOCK_MONOTONIC.  May return early.  Blocking.
 inline void futex_wait(const RealAtomics::Atomic<uint32_t>& word,
-                       uint32_t expected, FutexQueue queue) {
-  futex(word.address(), FUTEX_WAIT_BITSET, expected, queue);
+                       uint32_t expected, FutexQueue queue,
+                       const timespec* deadline = nullptr) {
+  futex(word.address(), FUTEX_WAIT_BITSET, expected, deadline, queue);
 }
 
 // Wakes up to COUNT threads that sleep in QUEUE of WORD.  Lock-free.
 inline void futex_wake(const RealAtomics::Atomic<uint32_t>& word, int count,
                        FutexQueue queue) {
-  futex(word.address(), FUTEX_WAKE_BITSET, static_cast<uint32_t>(count), queue);
+  futex(word.address(), FUTEX_WAKE_BITSET, static_cast<uint32_t>(count),
+        nullptr, queue);
 }
 
 }  // namespace ovsthread

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rcu-sleepers.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <climits>
 
 #include "elision.h"
+#include "futex.h"
 #include "log.h"
 #include "thread-id.h"
 
@@ -27,8 +25,7 @@ void Sleepers::wake() {
   elision::safe_point(elision::SafePoint::kWake);
   // Relaxed: the core's fences order what is waited for.
   count_.fetch_add(1, kRelaxed);
-  syscall(SYS_futex, count_.address(), FUTEX_WAKE_PRIVATE, INT_MAX, nullptr,
-          nullptr, 0);
+  futex_wake(count_, INT_MAX, FutexQueue::kShared);
 }
 
 Sleepers::Wait::Wait(Sleepers& sleepers)
@@ -40,8 +37,7 @@ void Sleepers::Wait::prepare() {
 }
 
 void Sleepers::Wait::sleep() {
-  syscall(SYS_futex, sleepers_.count_.address(), FUTEX_WAIT_PRIVATE, count_,
-          nullptr, nullptr, 0);
+  futex_wait(sleepers_.count_, count_, FutexQueue::kShared);
 }
 
 void Sleepers::Wait::sleep_for(uint32_t thread) {
@@ -51,11 +47,10 @@ void Sleepers::Wait::sleep_for(uint32_t thread) {
                 static_cast<long long>(elapsed_ms), thread_name(thread).text);
     while (patience_ms_ <= elapsed_ms) patience_ms_ *= 2;
   }
-  int64_t left_ms = patience_ms_ - elapsed_ms;
-  timespec timeout = {static_cast<time_t>(left_ms / 1000),
-                      static_cast<long>(left_ms % 1000 * 1000000)};
-  syscall(SYS_futex, sleepers_.count_.address(), FUTEX_WAIT_PRIVATE, count_,
-          &timeout, nullptr, 0);
+  int64_t deadline_ms = start_ms_ + patience_ms_;
+  timespec deadline = {static_cast<time_t>(deadline_ms / 1000),
+                       static_cast<long>(deadline_ms % 1000 * 1000000)};
+  futex_wait(sleepers_.count_, count_, FutexQueue::kShared, &deadline);
 }
 
 }  // namespace ovsthread::rcu

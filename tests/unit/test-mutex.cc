@@ -354,6 +354,10 @@ TEST(Mutex, SleepingLeavesErrnoAlone) {
   errno = 12345;
   futex_wait(word, 2, FutexQueue::kExclusive);
   EXPECT_EQ(errno, 12345);
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  futex_wait(word, 1, FutexQueue::kExclusive, &now);
+  EXPECT_EQ(errno, 12345);
 }
 
 TEST(Once, RunsOnceAndOthersSeeTheResult) {
