@@ -57,6 +57,8 @@ tests_libovstest_la_SOURCES = \
 	tests/ovstest-report.cc \
 	tests/ovstest-report.h \
 	tests/ovstest-require.h \
+	tests/ovstest-sweep-length.cc \
+	tests/ovstest-sweep-length.h \
 	tests/ovstest-sweep-plot.cc \
 	tests/ovstest-sweep.h \
 	tests/ovstest-trial.cc \

@@ -5,8 +5,8 @@
 // The sweep is made of passes, each of which measures every cell of the table
 // once, so that the cells are alike in how the machine felt.  Unless the user
 // says how many rounds there shall be, passes go on while there is time; unless
-// the user says how many elements, a short trial tells how many make a pass
-// short enough.  Without such wishes a sweep ends within two minutes.
+// the user says how many elements, short passes tell how many make one short
+// enough.  Without such wishes a sweep ends within two minutes.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -21,6 +21,7 @@
 #include "ovstest-memory.h"
 #include "ovstest-progress.h"
 #include "ovstest-report.h"
+#include "ovstest-sweep-length.h"
 #include "ovstest-sweep.h"
 #include "ovstest-words.h"
 #include "ovsthread/topology.h"
@@ -31,9 +32,6 @@ namespace {
 
 constexpr double kMutations[] = {0.1, 2, 5, 10, 20, 40, 60, 80};
 constexpr size_t kCells = std::size(kMutations);
-constexpr uint64_t kMaxPasses = 11;
-constexpr double kBudgetSeconds = 100;  // For all passes.
-constexpr double kPassSeconds = 15;     // For one, as estimated.
 
 enum class Format { kText, kJson, kCsv };
 
@@ -42,7 +40,7 @@ class Sweep {
   Sweep(const Plan& plan, const Elision& elision)
       : plan_(plan), elision_(elision) {}
 
-  // Chooses N from memory and from the time that a small pass takes.
+  // Chooses N from memory and from the time that small passes take.
   absl::Status choose_size();
 
   absl::Status run();
@@ -100,35 +98,37 @@ absl::Status Sweep::run_pass(bool warm_up) {
 }
 
 absl::Status Sweep::choose_size() {
-  constexpr uint64_t kTrial = 50000;
-  // A large map misses the caches that a small one fits in.
-  constexpr double kCacheMisses = 4;
+  auto memory_needed = [this](uint64_t n) {
+    plan_.n = n;
+    return Workload::memory_needed(plan_.shape(0));
+  };
+  double fixed = memory_needed(0);
+  double each = (memory_needed(1000000) - fixed) / 1e6;
+  double most = (static_cast<double>(available_memory()) / 4 - fixed) / each;
+
   cells_.assign(kCells, new_cell());
   pass_name_ = "choosing a size";
-  plan_.n = kTrial;
-  bench::Clock::time_point start = bench::Clock::now();
-  absl::Status status = run_pass(true);
-  if (!status.ok()) return status;
-  double seconds = bench::milliseconds(bench::Clock::now() - start) / 1000;
-
-  double by_time = kTrial * kPassSeconds / (seconds * kCacheMisses);
-  double by_memory = kTrial * static_cast<double>(available_memory()) / 4 /
-                     Workload::memory_needed(plan_.shape(0));
-  double n = std::clamp(std::min(by_time, by_memory), 1e4, 2e7);
-  double power = std::pow(10, std::floor(std::log10(n)));
-  plan_.n = static_cast<uint64_t>(std::floor(n / power) * power);
+  absl::StatusOr<uint64_t> n =
+      ovstest::choose_size(most, [&](uint64_t size) -> absl::StatusOr<double> {
+        plan_.n = size;
+        double before = elapsed();
+        absl::Status status = run_pass(true);
+        if (!status.ok()) return status;
+        return elapsed() - before;
+      });
+  if (!n.ok()) return n.status();
+  plan_.n = *n;
   return absl::OkStatus();
 }
 
 absl::Status Sweep::run() {
-  bool by_time = plan_.repeat == 0;
-  uint64_t passes = by_time ? kMaxPasses : plan_.repeat;
+  uint64_t wanted = plan_.repeat;
   cells_.assign(kCells, new_cell());
   plan_.repeat = 0;
   double longest = 0;
-  while (plan_.repeat < passes) {
+  while (wanted ? plan_.repeat < wanted
+                : another_pass(plan_.repeat, longest, elapsed())) {
     double before = elapsed();
-    if (by_time && plan_.repeat > 0 && before + longest > kBudgetSeconds) break;
     pass_name_ = absl::StrFormat("pass %d", plan_.repeat + 1);
     absl::Status status = run_pass(false);
     if (!status.ok()) return status;
@@ -293,7 +293,7 @@ absl::Status test_cmap_sweep(Words words) {
                    "Runs the benchmark at 0.1, 2, 5, 10, 20, 40, 60 and 80 % "
                    "mutations.");
   line.optional("N",
-                "Elements (default: as many as the machine searches in about "
+                "Elements (default: as many as the machine searches within "
                 "two minutes).",
                 elements_setter(&plan));
   line.optional("THREADS",

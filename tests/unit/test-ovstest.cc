@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ovstest's commands are put together from: the command line, JSON, and
-// the amounts of memory.
+// What ovstest's commands are put together from: the command line, JSON, the
+// amounts of memory and the length of a sweep.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,6 +12,7 @@
 #include "ovstest-command-line.h"
 #include "ovstest-json.h"
 #include "ovstest-memory.h"
+#include "ovstest-sweep-length.h"
 
 namespace ovstest {
 namespace {
@@ -153,6 +154,66 @@ TEST(Memory, IsAvailableAndReadable) {
   EXPECT_EQ(format_bytes(512), "512 B");
   EXPECT_EQ(format_bytes(1536), "1.5 KiB");
   EXPECT_EQ(format_bytes(6.0 * (1 << 30)), "6.0 GiB");
+}
+
+// A pass over N elements takes FIXED seconds and PER_ELEMENT for each, times
+// MISSES in a map of more than CACHED elements.
+struct Machine {
+  double fixed, per_element;
+  double cached = 1e9, misses = 1;
+
+  double seconds(uint64_t n) const {
+    return fixed + static_cast<double>(n) * per_element *
+                       (static_cast<double>(n) > cached ? misses : 1);
+  }
+};
+
+TEST(Sweep, EndsWithinTwoMinutes) {
+  constexpr Machine kMachines[] = {
+      {0.1, 1e-7},           {0.1, 2e-5}, {2.5, 1e-5},
+      {0.1, 1e-5, 20000, 4}, {0.1, 1e-3}, {0.1, 1e-6, 300000, 4},
+      {0, 5e-5, 70000, 4},
+  };
+  for (const Machine& machine : kMachines) {
+    double elapsed = 0;
+    absl::StatusOr<uint64_t> n = choose_size(1e9, [&](uint64_t trial) {
+      elapsed += machine.seconds(trial);
+      return machine.seconds(trial);
+    });
+    ASSERT_TRUE(n.ok());
+    double seconds = machine.seconds(*n);
+    EXPECT_LE(seconds, 15);
+    uint64_t passes = 0;
+    // A pass may be slower than all before it.
+    for (; another_pass(passes, seconds, elapsed); passes++) {
+      elapsed += seconds *= 1.05;
+    }
+    EXPECT_GE(passes, 3u);
+    EXPECT_LE(elapsed, 120);
+  }
+}
+
+TEST(Sweep, BeginsNoPassThatWouldEndTooLate) {
+  EXPECT_TRUE(another_pass(0, 0, 500));
+  EXPECT_TRUE(another_pass(1, 30, 70));
+  EXPECT_FALSE(another_pass(1, 30, 71));
+  EXPECT_TRUE(another_pass(10, 1, 10));
+  EXPECT_FALSE(another_pass(11, 1, 11));
+}
+
+TEST(Sweep, ChoosesNoMoreElementsThanFit) {
+  auto fast = [](uint64_t) { return 1e-6; };
+  EXPECT_EQ(*choose_size(1e12, fast), 20000000u);
+  EXPECT_EQ(*choose_size(78901, fast), 70000u);
+  EXPECT_EQ(*choose_size(10, fast), 1000u);
+  EXPECT_EQ(*choose_size(1e12, [](uint64_t) { return 1e6; }), 1000u);
+}
+
+TEST(Sweep, StopsChoosingWhenAPassFails) {
+  auto fails = [](uint64_t) -> absl::StatusOr<double> {
+    return absl::InternalError("wrong");
+  };
+  EXPECT_EQ(choose_size(1e12, fails).status().message(), "wrong");
 }
 
 }  // namespace
