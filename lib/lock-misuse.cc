@@ -12,6 +12,8 @@
 namespace ovsthread {
 
 void report_misuse(const LockMisuse& misuse) {
+  // Not left to fatal(): asking for the thread's name may be a system call, at
+  // which a transaction would end as if by chance.
   elision::safe_point(elision::SafePoint::kMessage);
   char where[kSiteTextSize];
   char other[kSiteTextSize];
