@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log.h"
 
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 
@@ -22,23 +21,25 @@ void* handler_aux = nullptr;
 
 }  // namespace
 
-void log_message(ovsthread_log_level level, const char* format, ...) {
+void vlog_message(ovsthread_log_level level, const char* format, va_list args) {
   char message[kMaxMessage];
+  vsnprintf(message, sizeof message, format, args);
+  handler(level, message, handler_aux);
+}
+
+void log_message(ovsthread_log_level level, const char* format, ...) {
   va_list args;
   va_start(args, format);
-  vsnprintf(message, sizeof message, format, args);
+  vlog_message(level, format, args);
   va_end(args);
-  handler(level, message, handler_aux);
 }
 
 void fatal(const char* format, ...) {
   elision::safe_point(elision::SafePoint::kMessage);
-  char message[kMaxMessage];
   va_list args;
   va_start(args, format);
-  vsnprintf(message, sizeof message, format, args);
+  vlog_message(OVSTHREAD_LOG_FATAL, format, args);
   va_end(args);
-  handler(OVSTHREAD_LOG_FATAL, message, handler_aux);
   abort();
 }
 

@@ -7,6 +7,8 @@
 
 #include <ovsthread/log.h>
 
+#include <cstdarg>
+
 namespace ovsthread {
 
 // Formats one line as printf does and hands it to the handler.  The text is cut
@@ -14,6 +16,8 @@ namespace ovsthread {
 // one passes a safe point first (lib/elision.h).
 void log_message(ovsthread_log_level level, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
+void vlog_message(ovsthread_log_level level, const char* format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 // The last line of a misuse or of a failure that the API cannot return: logs it
 // at OVSTHREAD_LOG_FATAL, then abort()s.  Passes a safe point first, so that a

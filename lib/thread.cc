@@ -148,12 +148,10 @@ bool fork_is_allowed() { return fork_forbidden.load(kRelaxed) == nullptr; }
 
 void fatal_exit(const char* format, ...) {
   elision::safe_point(elision::SafePoint::kMessage);
-  char message[1024];
   va_list args;
   va_start(args, format);
-  vsnprintf(message, sizeof message, format, args);
+  vlog_message(OVSTHREAD_LOG_FATAL, format, args);
   va_end(args);
-  log_message(OVSTHREAD_LOG_FATAL, "%s", message);
   exit(EXIT_FAILURE);
 }
 
