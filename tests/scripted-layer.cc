@@ -43,6 +43,7 @@ constexpr unsigned kMaxProcesses = 400;
 
 ProcessTransaction process;
 unsigned n_processes;
+bool undo_all;
 
 uint32_t random_number() {
   static const uint64_t seed = [] {
@@ -54,7 +55,8 @@ uint32_t random_number() {
   return static_cast<uint32_t>(state >> 33);
 }
 
-uint32_t begin_by_chance() {
+uint32_t begin_without_script() {
+  if (undo_all) return process.begin();
   bool runs = random_number() % 4 != 0;
   if (runs && n_scripts == 0 && n_processes < kMaxProcesses &&
       ProcessTransaction::possible()) {
@@ -96,7 +98,10 @@ class Script::State {
     running = true;
     n_accesses_ = 0;
     uint32_t status = snapshot_.take(base_);
-    if (status != StackSnapshot::kTaken) run_elsewhere(step_.other);
+    if (status != StackSnapshot::kTaken) {
+      if (undo) undo();
+      run_elsewhere(step_.other);
+    }
     return status;
   }
 
@@ -126,6 +131,7 @@ class Script::State {
     std::vector<char> copy;
   };
   std::vector<Region> regions;
+  Action undo;
   bool running = false;
   bool foreign = false;
   std::string trace;
@@ -183,6 +189,8 @@ void Script::restore(void* data, size_t size) {
   state_->regions.push_back({static_cast<char*>(data), size, {}});
 }
 
+void Script::undo_with(Action undo) { state_->undo = std::move(undo); }
+
 void Script::abort_at_begin(uint32_t status, Action other) {
   state_->steps.push_back(
       {State::Step::kBegin, 0, status, std::move(other), nullptr});
@@ -207,8 +215,17 @@ void Script::set_foreign(bool foreign) { state_->foreign = foreign; }
 
 std::string Script::trace() { return std::exchange(state_->trace, {}); }
 
+UndoAll::UndoAll() {
+  if (n_scripts != 0 || !ProcessTransaction::possible()) {
+    die("the process has a script or several threads");
+  }
+  undo_all = true;
+}
+
+UndoAll::~UndoAll() { undo_all = false; }
+
 uint32_t ScriptedLayer::begin() {
-  return script ? script->state_->begin() : begin_by_chance();
+  return script ? script->state_->begin() : begin_without_script();
 }
 
 void ScriptedLayer::end() {

@@ -27,7 +27,8 @@
 // abort or run by chance (seed: OVSTHREAD_TEST_SEED, default 1).  While the
 // process has one thread these are ProcessTransactions, so that they can run
 // into a safe point and undo all; afterwards each one aborts at its begin, with
-// any status.  While a Script exists, threads without one always abort.
+// any status.  While a Script exists, threads without one always abort. UndoAll
+// leaves nothing to chance.
 #ifndef OVSTHREAD_TESTS_SCRIPTED_LAYER_H_
 #define OVSTHREAD_TESTS_SCRIPTED_LAYER_H_
 
@@ -79,6 +80,10 @@ class Script {
     restore(&object, sizeof object);
   }
 
+  // To be run by the thread itself after each abort of a transaction that ran:
+  // puts back what restore() can't.
+  void undo_with(Action undo);
+
   // Each for one more begin().
   void abort_at_begin(uint32_t status, Action other = nullptr);
   // N: 1 for the first access, which is that of the outermost lock's word.
@@ -105,6 +110,17 @@ class Script {
 
   // Elsewhere, since this object is itself in the restored part of the stack.
   State* state_;
+};
+
+// While one exists, every transaction of the process runs, and an abort undoes
+// all that it did, on the heap, too: a ProcessTransaction.  For tests in which
+// no thread was ever started.
+class UndoAll {
+ public:
+  UndoAll();
+  ~UndoAll();
+  UndoAll(const UndoAll&) = delete;
+  UndoAll& operator=(const UndoAll&) = delete;
 };
 
 }  // namespace ovsthread

@@ -29,6 +29,29 @@ tests_scripted_elision_SOURCES = \
 tests_scripted_elision_CPPFLAGS = $(unit_cppflags) $(scripted_cppflags)
 tests_scripted_elision_LDADD = $(scripted_ldadd)
 
+# Maps that are written to inside elided sections, by one thread and by two.
+scripted_programs += \
+	tests/scripted/maps \
+	tests/scripted/writers
+
+tests_scripted_maps_SOURCES = \
+	tests/cmap-unmix.h \
+	tests/unit/cmap-test.h \
+	tests/unit/lock-testing.h \
+	tests/unit/scripted-testing.h \
+	tests/unit/test-scripted-maps.cc
+tests_scripted_maps_CPPFLAGS = $(unit_cppflags) $(scripted_cppflags)
+tests_scripted_maps_LDADD = $(scripted_ldadd)
+
+tests_scripted_writers_SOURCES = \
+	tests/cmap-unmix.h \
+	tests/unit/cmap-test.h \
+	tests/unit/lock-testing.h \
+	tests/unit/scripted-testing.h \
+	tests/unit/test-scripted-writers.cc
+tests_scripted_writers_CPPFLAGS = $(unit_cppflags) $(scripted_cppflags)
+tests_scripted_writers_LDADD = $(scripted_ldadd)
+
 # Suites of tests/unit/ with transactions that abort or run by chance.
 scripted_programs += \
 	tests/scripted/cmap \
