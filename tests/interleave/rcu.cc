@@ -213,6 +213,43 @@ struct Barrier : Scenario<Barrier, 2> {
   void after() { finish(1); }
 };
 
+// The callback waits for readers: a thread that waits in the barrier for the
+// callback must not be one.
+struct BarrierForAWaiter : Scenario<BarrierForAWaiter, 2> {
+  Record* records[2];
+  ModelAtomics::Atomic<int> posted{0};
+
+  void before() {
+    for (unsigned i = 0; i < 2; i++) records[i] = core.add(i);
+  }
+  // As ovsrcu_synchronize().
+  static void synchronize(void* aux) {
+    BarrierForAWaiter* scenario = static_cast<BarrierForAWaiter*>(aux);
+    Record& record = *scenario->records[rl::thread_index()];
+    Core& core = scenario->core;
+    core.deactivate(record);
+    core.wait_for_readers(core.advance());
+    core.activate(record);
+    ++scenario->calls;
+  }
+  void thread(unsigned index) {
+    Record& record = *records[index];
+    if (index == 0) {
+      core.activate(record);
+      record.batch.post(synchronize, this);
+      posted.store(1, std::memory_order_release);
+      core.quiesce(record);
+      core.run(record);
+    } else {
+      while (!posted.load(std::memory_order_acquire)) ModelAtomics::relax();
+      barrier(record);
+      RL_ASSERT(calls == 1);
+    }
+    core.deactivate(record);
+  }
+  void after() { finish(1); }
+};
+
 // Whoever waits for a reader is woken by it.
 struct Wake : Scenario<Wake, 2> {
   Record* reader;
@@ -263,6 +300,7 @@ int main(int argc, char** argv) {
        random<HandOver>("two threads that run callbacks", {9, 10, 12, 16, 17}),
        random<Exit>("a record that changes hands", {11}),
        random<Barrier>("a barrier of another thread", {7, 13, 14}),
+       random<BarrierForAWaiter>("a barrier for a callback that waits", {}),
        random<Wake>("a wake-up by a reader", {4, 8}),
        random<Work>("a wake-up by a hand-over", {4, 6})});
 }
