@@ -88,7 +88,8 @@ enum class Acquired : uint8_t {
 };
 
 // Process supplies what is not an argument: thread(), the caller's
-// ThreadElision; active() and mode(), as in State; make_counts().
+// ThreadElision; active() and mode(), as in State; make_counts(); attempts(),
+// what an acquisition starts with.
 template <class A, class Layer, class Process>
 class Engine {
  public:
@@ -128,6 +129,15 @@ class Engine {
     if (taken) {
       thread.counts->acquisitions.increment();
     } else if (thread.suspended_by == &word) {
+      thread.suspended_by = nullptr;
+    }
+  }
+
+  // The lock at WORD was released for real by the caller, and wholly.  WORD may
+  // be gone.
+  static void released_for_real(const Word& word) {
+    ThreadElision& thread = Process::thread();
+    if (__builtin_expect(thread.suspended_by == &word, 0)) {
       thread.suspended_by = nullptr;
     }
   }
@@ -180,7 +190,7 @@ class Engine {
                                                       const char* where,
                                                       bool try_only) {
     Counts& counts = *thread.counts;
-    Attempts attempts;
+    Attempts attempts = Process::attempts();
     for (;;) {
       // Relaxed: only a look; the transaction reads the word again.
       uint32_t now = word.load(kRelaxed);
@@ -240,6 +250,7 @@ struct LibraryProcess {
   static bool active() { return state.active.load(kRelaxed); }
   static ovs_elision_mode mode() { return state.mode.load(kRelaxed); }
   static Counts* make_counts() { return register_counts(); }
+  static Attempts attempts() { return {}; }
 };
 
 using LibraryEngine = Engine<RealAtomics, TransactionLayer, LibraryProcess>;

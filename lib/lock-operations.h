@@ -84,14 +84,6 @@ inline bool try_lock_by(typename Operation::Lock &lock, const char *where) {
   return Operation::try_take(lock, where);
 }
 
-// The lock at WORD was released for real by the caller, and wholly.
-inline void released_for_real(const RealAtomics::Atomic<uint32_t> &word) {
-  elision::ThreadElision &thread = elision::tls_elision;
-  if (__builtin_expect(thread.suspended_by == &word, 0)) {
-    thread.suspended_by = nullptr;
-  }
-}
-
 }  // namespace ovsthread
 
 #define LOCK_FUNCTION(TYPE, NAME, OPERATION)                                \

@@ -62,7 +62,7 @@ void mutex_unlock_slowly(RealMutex& mutex, const char* where) {
   bool wholly = mutex.held_by(self) && mutex.depth == 0;
   LockResult result = mutex.unlock(self);
   if (result == LockResult::kDone) {
-    if (wholly) released_for_real(mutex.word);
+    if (wholly) elision::LibraryEngine::released_for_real(mutex.word);
     return;
   }
   if (result == LockResult::kNotHeld) {

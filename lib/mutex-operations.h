@@ -50,7 +50,7 @@ inline void mutex_unlock(RealMutex& mutex, const char* where) {
           held.any_elided() || !mutex.unlock_fast(held.self_if_known()), 0)) {
     return mutex_unlock_slowly(mutex, where);
   }
-  released_for_real(mutex.word);
+  elision::LibraryEngine::released_for_real(mutex.word);
 }
 
 // Misuse: if it is held, or not initialised.

@@ -86,7 +86,7 @@ void rwlock_unlock(RealRwLock& lock, const char* where) {
     report_dead(lock, where, "unlock of an uninitialised rwlock",
                 "unlock of a destroyed rwlock");
   }
-  released_for_real(lock.word);
+  elision::LibraryEngine::released_for_real(lock.word);
 }
 
 void rwlock_destroy(RealRwLock& lock, const char* where) {

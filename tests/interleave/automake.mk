@@ -24,7 +24,7 @@ tests_interleave_mutex_SOURCES = \
 	tests/interleave/model-platform.h \
 	tests/interleave/mutex.cc
 tests_interleave_mutex_CPPFLAGS = $(interleave_cppflags)
-tests_interleave_mutex_LDADD = $(interleave_ldadd)
+tests_interleave_mutex_LDADD = $(interleave_ldadd) lib/libovsthread-core.la
 
 check_PROGRAMS += tests/interleave/rcu
 TESTS += tests/interleave/rcu
@@ -39,7 +39,7 @@ tests_interleave_rwlock_SOURCES = \
 	tests/interleave/model-platform.h \
 	tests/interleave/rwlock.cc
 tests_interleave_rwlock_CPPFLAGS = $(interleave_cppflags)
-tests_interleave_rwlock_LDADD = $(interleave_ldadd)
+tests_interleave_rwlock_LDADD = $(interleave_ldadd) lib/libovsthread-core.la
 
 check_PROGRAMS += tests/interleave/thread-barrier
 TESTS += tests/interleave/thread-barrier

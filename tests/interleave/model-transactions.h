@@ -23,12 +23,14 @@
 //   status it is aborted with.
 //
 // Each thread that uses transactions holds a Scope in its thread().  Plain
-// members of the scenario are neither logged nor restored; allocating or
-// freeing inside a transaction is not modelled.
+// members of the scenario are neither logged nor restored, but for the block of
+// memory that is named to the Scope; allocating or freeing inside a transaction
+// is not modelled.
 #ifndef OVSTHREAD_TESTS_INTERLEAVE_MODEL_TRANSACTIONS_H_
 #define OVSTHREAD_TESTS_INTERLEAVE_MODEL_TRANSACTIONS_H_
 
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 
 #include "interleave/relacy.h"
@@ -38,6 +40,7 @@ namespace ovsthread {
 
 class ModelTransactions {
  public:
+  static constexpr bool kCompiled = true;
   static constexpr uint32_t kStarted = StackSnapshot::kTaken;
 
   // The statuses that the search aborts with: conflict with the hint to try
@@ -45,11 +48,18 @@ class ModelTransactions {
   static constexpr uint32_t kStatuses[] = {6, 8, 0};
 
   // To be declared first in a scenario's thread().  The search aborts at most
-  // ABORTS transactions of this thread at their begin.
+  // ABORTS transactions of this thread at their begin.  An abort puts SIZE
+  // bytes at BLOCK back.
   class Scope {
    public:
-    __attribute__((always_inline)) explicit Scope(unsigned aborts)
-        : base_(__builtin_frame_address(0)), aborts_(aborts) {
+    __attribute__((always_inline)) explicit Scope(unsigned aborts,
+                                                  void* block = nullptr,
+                                                  size_t size = 0)
+        : base_(__builtin_frame_address(0)),
+          aborts_(aborts),
+          block_(block),
+          size_(size) {
+      RL_ASSERT(size <= sizeof copy_);
       scopes_[rl::thread_index()] = this;
     }
     ~Scope() { scopes_[rl::thread_index()] = nullptr; }
@@ -60,6 +70,9 @@ class ModelTransactions {
     friend ModelTransactions;
     const void* base_;
     unsigned aborts_;
+    void* block_;
+    size_t size_;
+    static inline char copy_[256];  // No two transactions run at a time.
   };
 
   static uint32_t begin() {
@@ -74,6 +87,7 @@ class ModelTransactions {
         return kStatuses[choice - 1];
       }
     }
+    if (scope->size_) std::memcpy(Scope::copy_, scope->block_, scope->size_);
     uint32_t status = snapshot_.take(scope->base_);
     if (status == kStarted) {
       context.disable_preemption();
@@ -107,6 +121,8 @@ class ModelTransactions {
   [[noreturn]] static void fail(uint32_t status) {
     RL_ASSERT(active());
     running_in_ = 0;
+    const Scope& scope = *scopes_[rl::thread_index()];
+    if (scope.size_) std::memcpy(scope.block_, Scope::copy_, scope.size_);
     rl::ctx().enable_preemption();
     snapshot_.resume(status);
   }

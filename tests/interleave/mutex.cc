@@ -2,6 +2,8 @@
 //
 // The mutex (lib/mutex-core.h) with real and with elided holders, and its gate
 // for conditions.
+#include <cstdlib>
+
 #include "interleave/driver.h"
 #include "interleave/elided.h"
 #include "interleave/model-atomics.h"
@@ -16,12 +18,35 @@ using ovsthread::kLockLive;
 using ovsthread::kRelaxed;
 using ovsthread::LockResult;
 using ovsthread::ModelAtomics;
+using ovsthread::ModelElision;
+using ovsthread::ModelEngine;
 using ovsthread::ModelPlatform;
-using ovsthread::ModelTransactions;
 using Core = ovsthread::MutexCore<ModelAtomics, ModelPlatform>;
 
+// As LockMutex.
+struct LockModel {
+  using Lock = Core;
+  using Engine = ModelEngine;
+  static inline ovsthread::elision::LockKind kKind;
+
+  static void take(Core& core, const char*) {
+    if (!core.lock_fast(ModelElision::self())) {
+      RL_ASSERT(core.lock(ModelElision::self()) == LockResult::kDone);
+    }
+  }
+  static bool try_take(Core& core, const char*) {
+    LockResult result = core.try_lock(ModelElision::self());
+    RL_ASSERT(result == LockResult::kDone || result == LockResult::kBusy);
+    return result == LockResult::kDone;
+  }
+  [[noreturn]] static void report_relock(Core&, const char*) {
+    RL_ASSERT(!"relock");
+    std::abort();
+  }
+};
+
 // A thread's way to use the mutex.
-enum class Way { kReal, kTry, kElide };
+enum class Way { kReal, kTry, kElide, kTryElide };
 
 class Mutex {
  public:
@@ -33,59 +58,54 @@ class Mutex {
 
   // False: a try that failed.
   bool lock(Way way) {
-    if (way == Way::kElide &&
-        ovsthread::elide(ovsthread::LockMutex::kKind, core.word)) {
-      return true;
+    LockModel::kKind = ovsthread::subscribed_by(ovsthread::LockMutex::kKind);
+    switch (way) {
+      case Way::kReal:
+        LockModel::take(core, nullptr);
+        return true;
+      case Way::kTry:
+        return LockModel::try_take(core, nullptr);
+      case Way::kElide:
+        ovsthread::lock_by<LockModel>(core, nullptr);
+        return true;
+      case Way::kTryElide:
+        break;
     }
-    if (way == Way::kTry) {
-      LockResult result = core.try_lock(self());
-      RL_ASSERT(result == LockResult::kDone || result == LockResult::kBusy);
-      return result == LockResult::kDone;
-    }
-    if (!core.lock_fast(self())) {
-      RL_ASSERT(core.lock(self()) == LockResult::kDone);
-    }
-    return true;
+    return ovsthread::try_lock_by<LockModel>(core, nullptr);
   }
 
+  // As mutex_unlock().
   void unlock() {
-    if (ModelTransactions::active()) {
-      ModelTransactions::end();
-    } else {
-      unlock_real();
+    ovsthread::HeldLocks& held = ModelElision::thread().held;
+    if (ovsthread::HeldLock* mine = held.find(&core.word)) {
+      return ModelEngine::release(mine);
     }
-  }
-
-  // Also inside a transaction that began later.
-  void unlock_real() {
-    if (ModelTransactions::active() || !core.unlock_fast(self())) {
-      RL_ASSERT(core.unlock(self()) == LockResult::kDone);
+    if (held.any_elided() || !core.unlock_fast(ModelElision::self())) {
+      RL_ASSERT(core.unlock(ModelElision::self()) == LockResult::kDone);
     }
+    ModelEngine::released_for_real(core.word);
   }
 
   void wait(ModelPlatform::Condition& condition) {
-    // A wait is a safe point.
-    if (ModelTransactions::active()) ModelTransactions::abort<0xb2>();
-    RL_ASSERT(core.wait(condition, self()) == LockResult::kDone);
+    ModelEngine::safe_point();
+    RL_ASSERT(core.wait(condition, ModelElision::self()) == LockResult::kDone);
   }
 
   Core core;
-
- private:
-  static uint32_t self() { return ovsthread::lock_number(rl::thread_index()); }
 };
 
 // Each thread adds 1; who fails to get the lock adds nothing.
 template <Way... ways>
 struct Count : rl::test_suite<Count<ways...>, sizeof...(ways)> {
   ModelPlatform platform;
+  ModelElision elision;
   Mutex mutex;
   ModelAtomics::Var<int> sum{0};
   int expected = 0;
 
   void thread(unsigned index) {
     constexpr Way kWays[] = {ways...};
-    ModelTransactions::Scope scope(1);
+    ModelElision::Scope scope(1);
     if (!mutex.lock(kWays[index])) return;
     sum += 1;
     mutex.unlock();
@@ -102,18 +122,19 @@ struct Count : rl::test_suite<Count<ways...>, sizeof...(ways)> {
 // guards: it is free with the commit of that section, not before.
 struct ReleaseInside : rl::test_suite<ReleaseInside, 2> {
   ModelPlatform platform;
+  ModelElision elision;
   Mutex outer;
   Mutex inner;
   ModelAtomics::Var<int> of_outer{0};
   ModelAtomics::Var<int> of_inner{0};
 
   void thread(unsigned index) {
-    ModelTransactions::Scope scope(1);
+    ModelElision::Scope scope(1);
     outer.lock(Way::kReal);
     if (index == 0) {
       inner.lock(Way::kElide);
       of_outer = 1;
-      outer.unlock_real();
+      outer.unlock();
       of_inner = 1;
       inner.unlock();
     } else {
@@ -126,6 +147,49 @@ struct ReleaseInside : rl::test_suite<ReleaseInside, 2> {
   }
 };
 
+// One thread has both mutexes in one transaction, which ends with the second
+// unlock; the other one takes them one after the other, or tries inside.
+template <Way way>
+struct Nested : rl::test_suite<Nested<way>, 2> {
+  ModelPlatform platform;
+  ModelElision elision;
+  Mutex outer;
+  Mutex inner;
+  ModelAtomics::Var<int> of_outer{0};
+  ModelAtomics::Var<int> of_inner{0};
+  int expected = 0;
+
+  void thread(unsigned index) {
+    ModelElision::Scope scope(1);
+    if (index == 0) {
+      outer.lock(Way::kElide);
+      of_outer += 1;
+      if (inner.lock(way)) {
+        of_inner += 1;
+        outer.unlock();
+        of_inner += 1;
+        inner.unlock();
+        expected += 2;
+      } else {
+        outer.unlock();
+      }
+    } else {
+      inner.lock(Way::kReal);
+      of_inner += 1;
+      inner.unlock();
+      outer.lock(Way::kReal);
+      of_outer += 1;
+      outer.unlock();
+    }
+  }
+
+  void after() {
+    RL_ASSERT(of_outer == 2 && of_inner == 1 + expected);
+    RL_ASSERT(outer.core.word.load(kRelaxed) == kLockLive);
+    RL_ASSERT(inner.core.word.load(kRelaxed) == kLockLive);
+  }
+};
+
 // The last user destroys the mutex at once, while the one before may still be
 // in its unlock.
 template <Way way>
@@ -135,12 +199,13 @@ struct Destroy : rl::test_suite<Destroy<way>, 2> {
     ModelAtomics::Var<int> users{2};
   };
   ModelPlatform platform;
+  ModelElision elision;
   Object* object;
 
   void before() { object = new Object; }
 
   void thread(unsigned index) {
-    ModelTransactions::Scope scope(1);
+    ModelElision::Scope scope(1);
     object->mutex.lock(index == 0 ? way : Way::kReal);
     object->users -= 1;
     bool last = object->users == 0;
@@ -157,12 +222,13 @@ struct Destroy : rl::test_suite<Destroy<way>, 2> {
 template <Way way, bool kInside>
 struct Wait : rl::test_suite<Wait<way, kInside>, 2> {
   ModelPlatform platform;
+  ModelElision elision;
   Mutex mutex;
   ModelPlatform::Condition condition;
   ModelAtomics::Var<int> ready{0};
 
   void thread(unsigned index) {
-    ModelTransactions::Scope scope(1);
+    ModelElision::Scope scope(1);
     if (index == 0) {
       mutex.lock(Way::kReal);
       while (!ready) mutex.wait(condition);
@@ -180,13 +246,14 @@ struct Wait : rl::test_suite<Wait<way, kInside>, 2> {
 // Two waiters and the gate left by both; a third thread that only counts.
 struct TwoWait : rl::test_suite<TwoWait, 4> {
   ModelPlatform platform;
+  ModelElision elision;
   Mutex mutex;
   ModelPlatform::Condition condition[2];
   ModelAtomics::Var<int> ready{0};
   ModelAtomics::Var<int> sum{0};
 
   void thread(unsigned index) {
-    ModelTransactions::Scope scope(2);
+    ModelElision::Scope scope(1);
     if (index < 2) {
       mutex.lock(index == 0 ? Way::kReal : Way::kElide);
       while (!ready) mutex.wait(condition[index]);
@@ -227,6 +294,10 @@ int main(int argc, char** argv) {
                                                  {1, 2, kSubscribe}),
        full<ReleaseInside>("a real mutex released in an elided section",
                            {1, 2}),
+       bounded<Nested<kElide>>("two mutexes in one transaction", 4,
+                               {1, 2, kSubscribe}),
+       bounded<Nested<Way::kTryElide>>("a try inside a transaction", 4,
+                                       {1, 2, kSubscribe}),
        full<Destroy<kReal>>("destroy after a real unlock", {1, 2}),
        full<Destroy<kElide>>("destroy after an elided unlock", {kSubscribe}),
        random<Wait<kReal, true>>("a real signal inside the section", {1, 2}),

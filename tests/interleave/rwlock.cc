@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reader-writer lock (lib/rwlock-core.h) with real and with elided holders.
+#include <cstdlib>
+
 #include "interleave/driver.h"
 #include "interleave/elided.h"
 #include "interleave/model-atomics.h"
@@ -15,11 +17,57 @@ using ovsthread::kLockLive;
 using ovsthread::kRelaxed;
 using ovsthread::LockResult;
 using ovsthread::ModelAtomics;
+using ovsthread::ModelElision;
+using ovsthread::ModelEngine;
 using ovsthread::ModelPlatform;
-using ovsthread::ModelTransactions;
-using ovsthread::ReadLockRwLock;
-using ovsthread::WriteLockRwLock;
 using Core = ovsthread::RwLockCore<ModelAtomics, ModelPlatform>;
+
+// As ReadLockRwLock and WriteLockRwLock.
+
+struct Operation {
+  using Lock = Core;
+  using Engine = ModelEngine;
+  [[noreturn]] static void report_relock(Core&, const char*) {
+    RL_ASSERT(!"relock");
+    std::abort();
+  }
+
+ protected:
+  static bool done(LockResult result) {
+    RL_ASSERT(result == LockResult::kDone || result == LockResult::kBusy);
+    return result == LockResult::kDone;
+  }
+};
+
+struct ReadLockModel : Operation {
+  static inline ovsthread::elision::LockKind kKind;
+
+  static void take(Core& core, const char* where) {
+    RL_ASSERT(done(core.read_lock(ModelElision::self())));
+    note(core, where);
+  }
+  static bool try_take(Core& core, const char* where) {
+    if (!done(core.try_read_lock())) return false;
+    note(core, where);
+    return true;
+  }
+
+ private:
+  static void note(Core& core, const char* where) {
+    ModelElision::thread().held.push_counted(&core.word, where);
+  }
+};
+
+struct WriteLockModel : Operation {
+  static inline ovsthread::elision::LockKind kKind;
+
+  static void take(Core& core, const char*) {
+    RL_ASSERT(done(core.write_lock(ModelElision::self())));
+  }
+  static bool try_take(Core& core, const char*) {
+    return done(core.try_write_lock(ModelElision::self()));
+  }
+};
 
 // A thread's way to use the lock.
 enum class Way { kRead, kTryRead, kElideRead, kWrite, kTryWrite, kElideWrite };
@@ -30,47 +78,46 @@ class RwLock {
 
   // False: a try that failed.
   bool lock(Way way) {
+    ReadLockModel::kKind =
+        ovsthread::subscribed_by(ovsthread::ReadLockRwLock::kKind);
+    WriteLockModel::kKind =
+        ovsthread::subscribed_by(ovsthread::WriteLockRwLock::kKind);
     switch (way) {
       case Way::kElideRead:
-        if (ovsthread::elide(ReadLockRwLock::kKind, core.word)) return true;
-        [[fallthrough]];
+        ovsthread::lock_by<ReadLockModel>(core, nullptr);
+        return true;
       case Way::kRead:
-        return done(core.read_lock(self()));
+        ReadLockModel::take(core, nullptr);
+        return true;
       case Way::kTryRead:
-        return done_or_busy(core.try_read_lock());
+        return ReadLockModel::try_take(core, nullptr);
       case Way::kElideWrite:
-        if (ovsthread::elide(WriteLockRwLock::kKind, core.word)) return true;
-        [[fallthrough]];
+        ovsthread::lock_by<WriteLockModel>(core, nullptr);
+        return true;
       case Way::kWrite:
-        return done(core.write_lock(self()));
+        WriteLockModel::take(core, nullptr);
+        return true;
       case Way::kTryWrite:
         break;
     }
-    return done_or_busy(core.try_write_lock(self()));
+    return WriteLockModel::try_take(core, nullptr);
   }
 
+  // As rwlock_unlock().
   void unlock() {
-    if (ModelTransactions::active()) {
-      ModelTransactions::end();
-    } else if (core.write_held_by(self())) {
-      core.write_unlock();
-    } else {
+    ovsthread::HeldLocks& held = ModelElision::thread().held;
+    if (ovsthread::HeldLock* mine = held.find(&core.word)) {
+      if (mine->elided()) return ModelEngine::release(mine);
+      held.remove(mine);
       core.read_unlock();
+    } else {
+      RL_ASSERT(core.write_held_by(ModelElision::self()));
+      core.write_unlock();
     }
+    ModelEngine::released_for_real(core.word);
   }
 
   Core core;
-
- private:
-  static uint32_t self() { return ovsthread::lock_number(rl::thread_index()); }
-  static bool done(LockResult result) {
-    RL_ASSERT(result == LockResult::kDone);
-    return true;
-  }
-  static bool done_or_busy(LockResult result) {
-    RL_ASSERT(result == LockResult::kDone || result == LockResult::kBusy);
-    return result == LockResult::kDone;
-  }
 };
 
 constexpr bool writes(Way way) {
@@ -81,6 +128,7 @@ constexpr bool writes(Way way) {
 template <Way... ways>
 struct Count : rl::test_suite<Count<ways...>, sizeof...(ways)> {
   ModelPlatform platform;
+  ModelElision elision;
   RwLock lock;
   ModelAtomics::Var<int> first{0};
   ModelAtomics::Var<int> second{0};
@@ -88,7 +136,7 @@ struct Count : rl::test_suite<Count<ways...>, sizeof...(ways)> {
 
   void thread(unsigned index) {
     constexpr Way kWays[] = {ways...};
-    ModelTransactions::Scope scope(1);
+    ModelElision::Scope scope(1);
     if (!lock.lock(kWays[index])) return;
     if (writes(kWays[index])) {
       first += 1;
@@ -118,12 +166,13 @@ struct Destroy : rl::test_suite<Destroy<way>, 2> {
     ModelAtomics::Atomic<int> users{2};
   };
   ModelPlatform platform;
+  ModelElision elision;
   Object* object;
 
   void before() { object = new Object; }
 
   void thread(unsigned index) {
-    ModelTransactions::Scope scope(1);
+    ModelElision::Scope scope(1);
     object->lock.lock(index == 0 ? way : Way::kWrite);
     bool last = object->users.fetch_sub(1, kRelaxed) == 1;
     object->lock.unlock();
