@@ -58,6 +58,27 @@ TEST_F(Nesting, MoreLocksThanTheListHolds) {
   for (ovs_mutex& mutex : mutexes) ovs_mutex_destroy(&mutex);
 }
 
+// Read holds for real leave no room: no transaction is tried.
+TEST_F(Nesting, MoreRealReadHoldsThanTheListHolds) {
+  Script script;
+  ovs_rwlock locks[8];
+  for (ovs_rwlock& lock : locks) {
+    ovs_rwlock_init(&lock);
+    script.abort_at_begin(0);
+    ovs_rwlock_rdlock(&lock);
+  }
+  script.trace();
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  ovs_mutex_lock(&mutex);
+  EXPECT_TRUE(is_held(mutex));
+  ovs_mutex_unlock(&mutex);
+  EXPECT_EQ(script.trace(), "");
+  for (ovs_rwlock& lock : locks) {
+    ovs_rwlock_unlock(&lock);
+    ovs_rwlock_destroy(&lock);
+  }
+}
+
 TEST_F(Nesting, ABusyInnerLockAbortsAndIsWaitedFor) {
   Script script;
   ovs_mutex outer = OVS_MUTEX_INITIALIZER;

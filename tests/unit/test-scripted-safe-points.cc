@@ -2,8 +2,13 @@
 //
 // Safe points: what no transaction can do runs for real, once, and what misuse
 // is found inside a transaction is said.
+#include <ovsthread/hmap-core.h>
+#include <ovsthread/log.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
 
 #include "rcu.h"
 #include "scripted-testing.h"
@@ -255,6 +260,24 @@ TEST_F(Misuse, WaitWithoutTheMutexInsideASection) {
   };
   EXPECT_MISUSE(offend(), "wait with a mutex that the caller does not hold",
                 "mutex", "; never taken");
+}
+
+// Nor does any other fatal message: here, one of a map.
+TEST_F(Misuse, FatalMessagesAreWrittenOutsideOfTransactions) {
+  auto handler = [](ovsthread_log_level, const char* message, void*) {
+    fprintf(stderr, "%s: %s\n", elided() ? "inside" : "outside", message);
+  };
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  hmap map = HMAP_INITIALIZER(&map);
+  hmap_node node = {};
+  auto offend = [&] {
+    ovsthread_set_log_handler(handler, nullptr);
+    Script script;
+    ovs_mutex_lock(&mutex);
+    hmap_remove(&map, &node);
+  };
+  EXPECT_EXIT(offend(), testing::KilledBySignal(SIGABRT),
+              "^outside: hmap at .* is not in it");
 }
 
 TEST_F(Misuse, LockOfAnUninitialisedMutexInsideASection) {
