@@ -1,8 +1,10 @@
 # Every object of the library, so that tests of internals can link them
 # although the shared library hides them.
+# -ftls-model: any other model calls a function that may allocate, and that would
+# abort a transaction.
 noinst_LTLIBRARIES += lib/libovsthread-core.la
 lib_libovsthread_core_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
-lib_libovsthread_core_la_CXXFLAGS = $(AM_CXXFLAGS) $(HWLOC_CFLAGS) -fvisibility=hidden -fno-strict-aliasing
+lib_libovsthread_core_la_CXXFLAGS = $(AM_CXXFLAGS) $(HWLOC_CFLAGS) -fvisibility=hidden -fno-strict-aliasing -ftls-model=initial-exec
 lib_libovsthread_core_la_LIBADD = $(HWLOC_LIBS)
 lib_libovsthread_core_la_SOURCES = \
 	lib/atomics.h \
@@ -69,6 +71,8 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/thread-id.h \
 	lib/thread-keys.cc \
 	lib/thread-keys.h \
+	lib/thread-random.cc \
+	lib/thread-random.h \
 	lib/thread.cc \
 	lib/thread.h \
 	lib/topology.cc \

@@ -49,14 +49,26 @@ void* map_pages(size_t bytes) {
   return begin + before;
 }
 
-// Lines that a thread may use up inside a transaction.
+// Lines that a thread may use up inside a transaction, chained through their
+// headers: static TLS is scarce.
 struct SpareLines {
-  static constexpr unsigned kMax = 8;
+  struct Line {
+    Line* next;
+  };
+  static constexpr unsigned kRefill = 8;
+
   ~SpareLines() {
-    while (n) std::free(lines[--n]);
+    while (first) std::free(take());
   }
-  void* lines[kMax];
-  unsigned n;
+  // Leaves the line as it was created.
+  Line* take() {
+    Line* line = first;
+    first = line->next;
+    line->next = nullptr;
+    return line;
+  }
+
+  Line* first;
 };
 constinit thread_local SpareLines tls_spare_lines{};
 
@@ -74,13 +86,13 @@ void* Platform::allocate(size_t bytes) {
   void* memory = std::aligned_alloc(kLineSize, bytes);
   if (memory) {
     std::memset(memory, 0, bytes);
-    tls_work.zeroed_bytes += bytes;
+    tls_work.zeroed_bytes += static_cast<uint32_t>(bytes);
   }
   return memory;
 }
 
 void Platform::release(void* memory, size_t bytes) {
-  tls_work.released_bytes += bytes;
+  tls_work.released_bytes += static_cast<uint32_t>(bytes);
   if (bytes >= kBig) {
     munmap(memory, bytes);
   } else {
@@ -90,15 +102,16 @@ void Platform::release(void* memory, size_t bytes) {
 
 void* Platform::allocate_line() {
   SpareLines& spare = tls_spare_lines;
-  if (!spare.n) {
+  if (!spare.first) {
     safe_point_allocation();
-    while (spare.n < SpareLines::kMax) {
-      void* line = allocate(kLineSize);
+    for (unsigned i = 0; i < SpareLines::kRefill; i++) {
+      auto* line = static_cast<SpareLines::Line*>(allocate(kLineSize));
       if (!line) break;
-      spare.lines[spare.n++] = line;
+      line->next = spare.first;
+      spare.first = line;
     }
   }
-  return spare.n ? spare.lines[--spare.n] : nullptr;
+  return spare.first ? spare.take() : nullptr;
 }
 
 void Platform::destroy_line(void* line) { release(line, kLineSize); }
@@ -136,12 +149,6 @@ uint64_t Platform::random_key() {
           reinterpret_cast<uintptr_t>(&now);
   }
   return key;
-}
-
-uint64_t Platform::random() {
-  thread_local uint64_t state = thread_id() + 1;
-  state = state * 6364136223846793005 + 1442695040888963407;
-  return state >> 32;
 }
 
 }  // namespace ovsthread::cmap_core

@@ -13,18 +13,19 @@
 #include "elision.h"
 #include "rcu.h"
 #include "thread-id.h"
+#include "thread-random.h"
 #include "topology.h"
 
 namespace ovsthread::cmap_core {
 
-// What the calling thread has done for the resizing of maps since it started.
-// Tests read it to show that no single call does much.
+// What the calling thread has done for the resizing of maps since it started,
+// modulo 2^32.  Tests read it to show that no single call does much.
 struct Work {
-  uint64_t moved_bins;
-  uint64_t zeroed_bytes;    // By hand; the system's zeroed pages don't count.
-  uint64_t released_bytes;  // Tables and lines given back.
+  uint32_t moved_bins;
+  uint32_t zeroed_bytes;    // By hand; the system's zeroed pages don't count.
+  uint32_t released_bytes;  // Tables and lines given back.
 };
-extern thread_local Work tls_work;
+extern constinit thread_local Work tls_work;
 
 // For tests.  While set, the next allocations succeed as often as it says and
 // then all fail; negative: unlimited.
@@ -119,13 +120,14 @@ struct Platform {
   [[noreturn]] static void refuse_quiescing(const void* map);
 
   static uint64_t random_key();
-  // A cheap one, private to the thread.
-  static uint64_t random();
+  static uint64_t random() { return thread_random(); }
 
   static uint32_t thread_id() { return ovsthread::thread_id(); }
   static unsigned stripe_count() { return ovsthread::stripe_count(); }
 
-  static void note_moved(size_t bins) { tls_work.moved_bins += bins; }
+  static void note_moved(size_t bins) {
+    tls_work.moved_bins += static_cast<uint32_t>(bins);
+  }
 
  private:
   static void* allocate(size_t bytes);

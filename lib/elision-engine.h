@@ -58,8 +58,7 @@ struct ThreadElision {
 };
 static_assert(sizeof(ThreadElision) <= 192, "static TLS is scarce");
 
-extern constinit thread_local ThreadElision tls_elision
-    __attribute__((tls_model("initial-exec")));
+extern constinit thread_local ThreadElision tls_elision;
 
 // What the process does, on a line that is hardly ever written.  Transactions
 // subscribe to it, too, so that switching off aborts them all.

@@ -6,7 +6,6 @@
 #include <ovsthread/hmap-core.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include <algorithm>
 #include <bit>
@@ -20,6 +19,7 @@
 #include "hmap-stripes.h"
 #include "log.h"
 #include "thread-id.h"
+#include "thread-random.h"
 #include "topology.h"
 
 namespace ovsthread {
@@ -172,21 +172,6 @@ void resize(hmap* map, size_t mask, const char* where) {
   }
 }
 
-// A random number; not for secrets.  Its state is the thread's own, so that
-// readers share nothing.
-uint64_t random_u64() {
-  static thread_local uint64_t state
-      __attribute__((tls_model("initial-exec"))) = 0;
-  if (state == 0) {
-    timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    state = static_cast<uint64_t>(now.tv_nsec) << 32 | thread_id();
-  }
-  state += 0x9e3779b97f4a7c15;
-  uint64_t mixed = (state ^ state >> 32) * 0xd6e8feb86659fd93;
-  return mixed ^ mixed >> 32;
-}
-
 size_t length(const hmap_node* chain) {
   size_t n = 0;
   for (; chain != nullptr; chain = chain->next) n++;
@@ -277,10 +262,10 @@ void hmap_node_moved(hmap* map, hmap_node* old_node, hmap_node* node) {
 }
 
 hmap_node* hmap_random_node(const hmap* map) {
-  hmap_node* chain = hmap_first_from__(map, random_u64() & map->mask);
+  hmap_node* chain = hmap_first_from__(map, thread_random() & map->mask);
   if (chain == nullptr) chain = hmap_first(map);
   if (chain == nullptr) return nullptr;
-  for (size_t skip = random_u64() % length(chain); skip > 0; skip--) {
+  for (size_t skip = thread_random() % length(chain); skip > 0; skip--) {
     chain = chain->next;
   }
   return chain;

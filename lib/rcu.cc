@@ -36,11 +36,9 @@ using elision::SafePoint;
 
 constinit Domain domain;
 
-thread_local Record* tls_record __attribute__((tls_model("initial-exec"))) =
-    nullptr;
+thread_local Record* tls_record = nullptr;
 // The thread is past the point where its callbacks were handed over.
-thread_local bool tls_exiting __attribute__((tls_model("initial-exec"))) =
-    false;
+thread_local bool tls_exiting = false;
 
 // Who runs the callbacks.
 enum Mode : uint32_t {

@@ -34,8 +34,7 @@ struct NameNode {
 
 A::Atomic<NameNode*> nodes{nullptr};
 
-thread_local NameNode* tls_node __attribute__((tls_model("initial-exec"))) =
-    nullptr;
+thread_local NameNode* tls_node = nullptr;
 
 pthread_key_t exit_key;
 pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;

@@ -25,8 +25,7 @@ inline constexpr uint32_t kThreadIdUnset = UINT32_MAX;
 
 // A thread that has no number yet reads kThreadIdUnset here.
 // constinit: an access needs no check for a dynamic initialiser.
-extern constinit thread_local uint32_t tls_thread_id
-    __attribute__((tls_model("initial-exec")));
+extern constinit thread_local uint32_t tls_thread_id;
 
 // Gives the calling thread the next number: 0, 1, 2, ...; none is used twice.
 // The thread must have none yet.  Lock-free.

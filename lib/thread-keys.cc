@@ -36,8 +36,7 @@ Values* threads;
 
 pthread_key_t exit_key;
 pthread_once_t init_once = PTHREAD_ONCE_INIT;
-thread_local Values* tls_values __attribute__((tls_model("initial-exec"))) =
-    nullptr;
+thread_local Values* tls_values = nullptr;
 
 class Lock {
  public:

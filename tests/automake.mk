@@ -228,6 +228,9 @@ dist_check_SCRIPTS += tests/annotations.sh
 TESTS += tests/rtm.sh
 dist_check_SCRIPTS += tests/rtm.sh
 
+TESTS += tests/static-tls.sh
+dist_check_SCRIPTS += tests/static-tls.sh
+
 TESTS += tests/lint.pl
 dist_check_SCRIPTS += tests/lint.pl
 EXTRA_DIST += \

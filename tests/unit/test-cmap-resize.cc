@@ -104,7 +104,7 @@ TEST_F(CmapResize, NoCallDoesMuch) {
     cmap_core::Work before = cmap_core::tls_work;
     operation();
     const cmap_core::Work& now = cmap_core::tls_work;
-    auto note = [](uint64_t was, uint64_t is, uint64_t* top, uint64_t* sum) {
+    auto note = [](uint32_t was, uint32_t is, uint32_t* top, uint32_t* sum) {
       *top = std::max(*top, is - was);
       *sum += is - was;
     };
