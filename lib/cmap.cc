@@ -142,6 +142,6 @@ extern "C" {
 struct cmap_impl {
   char unused;
 };
-OVSTHREAD_API extern const cmap_impl empty_cmap;
+OVSTHREAD_EXPORT extern const cmap_impl empty_cmap;
 const cmap_impl empty_cmap{};
 }

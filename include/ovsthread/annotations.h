@@ -9,7 +9,15 @@
 #ifndef OVSTHREAD_ANNOTATIONS_H_
 #define OVSTHREAD_ANNOTATIONS_H_
 
-#define OVSTHREAD_API __attribute__((visibility("default")))
+// On types and data that the library exports, and on functions.  Those are
+// called through their address, which the loader fills in at once: a call that
+// is bound when it is first made would abort the transaction it is made in.
+#define OVSTHREAD_EXPORT __attribute__((visibility("default")))
+#if defined(__has_attribute) && __has_attribute(noplt)
+#define OVSTHREAD_API OVSTHREAD_EXPORT __attribute__((noplt))
+#else
+#define OVSTHREAD_API OVSTHREAD_EXPORT
+#endif
 
 #if defined(__clang__)
 #define OVSTHREAD_ATTRIBUTE(x) __attribute__((x))

@@ -32,7 +32,7 @@ namespace ovsthread {
 
 // Meets the Lockable requirements: works with std::lock_guard, unique_lock,
 // scoped_lock and condition_variable_any.
-class OVSTHREAD_API OVSTHREAD_CAPABILITY("mutex") Mutex {
+class OVSTHREAD_EXPORT OVSTHREAD_CAPABILITY("mutex") Mutex {
  public:
   constexpr Mutex() noexcept = default;
   // Misuse if anyone holds it.  May follow the last unlock at once, in another

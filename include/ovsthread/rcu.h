@@ -32,7 +32,7 @@
 namespace ovsthread {
 
 // The one domain.  Meets the Lockable requirements; a lock is never contended.
-class OVSTHREAD_API rcu_domain {
+class OVSTHREAD_EXPORT rcu_domain {
  public:
   rcu_domain(const rcu_domain&) = delete;
   rcu_domain& operator=(const rcu_domain&) = delete;

@@ -22,7 +22,7 @@ namespace ovsthread {
 
 // Meets the SharedLockable requirements: works with std::shared_lock,
 // unique_lock, scoped_lock and condition_variable_any.
-class OVSTHREAD_API OVSTHREAD_CAPABILITY("rwlock") RwLock {
+class OVSTHREAD_EXPORT OVSTHREAD_CAPABILITY("rwlock") RwLock {
  public:
   constexpr RwLock() noexcept = default;
   // Misuse if anyone holds it.  May follow the last unlock at once, in another

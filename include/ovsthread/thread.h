@@ -16,7 +16,7 @@
 
 namespace ovsthread {
 
-class OVSTHREAD_API Thread {
+class OVSTHREAD_EXPORT Thread {
  public:
   Thread() noexcept = default;
 

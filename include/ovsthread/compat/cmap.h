@@ -78,7 +78,7 @@ extern "C" {
 
 /* The name behind CMAP_INITIALIZER in Open vSwitch; nothing here uses it. */
 struct cmap_impl;
-OVSTHREAD_API extern const struct cmap_impl empty_cmap;
+OVSTHREAD_EXPORT extern const struct cmap_impl empty_cmap;
 
 #ifdef __cplusplus
 }
