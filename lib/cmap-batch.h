@@ -32,7 +32,15 @@ inline constexpr uint32_t kNoIndex = UINT32_MAX;
 template <class P, class Hash, class NodePointer>
 uint64_t find_batch(const Table<P>* root, uint64_t wanted, const Hash hashes[],
                     NodePointer nodes[]) {
-  if (!root) return 0;
+  if (!root || !wanted) return 0;
+  if (!(wanted & (wanted - 1))) {
+    // Of one there is nothing to overlap.
+    int i = __builtin_ctzll(wanted);
+    Node<P>* node = find(root, root->mix(hashes[i]));
+    if (!node) return 0;
+    nodes[i] = reinterpret_cast<NodePointer>(node);
+    return wanted;
+  }
   uint64_t mixed[kMaxBatch];
   const Bin<P>* lines[kMaxBatch];
   Node<P>* likely[kMaxBatch];

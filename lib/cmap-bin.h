@@ -126,9 +126,8 @@ inline unsigned match_tag(const Bin<P>& line, uint64_t tag) {
     // The upper halves of four words each, compared 16 bits by 16 bits, give
     // two bits a word: the upper one is the tag's.
     constexpr int kUpper = _MM_SHUFFLE(3, 1, 3, 1);
-    __m128i wanted = _mm_shufflelo_epi16(
-        _mm_cvtsi64_si128(static_cast<int64_t>(tag)), _MM_SHUFFLE(3, 3, 3, 3));
-    wanted = _mm_unpacklo_epi64(wanted, wanted);
+    __m128i wanted = _mm_shuffle_epi32(
+        _mm_cvtsi64_si128(static_cast<int64_t>(tag)), _MM_SHUFFLE(1, 1, 1, 1));
     __m128i low = _mm_castps_si128(_mm_shuffle_ps(load(0), load(1), kUpper));
     __m128i high = _mm_castps_si128(_mm_shuffle_ps(load(2), load(3), kUpper));
     int equal = _mm_movemask_epi8(_mm_packs_epi16(
@@ -169,11 +168,9 @@ inline Node<P>* search_line(const Bin<P>& line, uint64_t tag, uint64_t hash,
     const Word<P>& candidate = first_match(line, mask);
     // (2) the node behind the pointer; pairs with (1).
     Node<P>* node = node_of<P>(candidate.load(P::Atomics::acquire(2)));
-    if (__builtin_expect(node != nullptr, 1)) {
-      if (__builtin_expect(node->hash == hash, 1)) {
-        *slot = &candidate;
-        return node;
-      }
+    if (__builtin_expect(node && node->hash == hash, 1)) {
+      *slot = &candidate;
+      return node;
     }
     mask &= mask - 1;
   }

@@ -129,11 +129,11 @@ struct Table {
 
 // Finds the chain of the mixed hash HASH, starting at TABLE.
 template <class P>
-inline Node<P>* find(const Table<P>* table, uint64_t hash) {
+Node<P>* find_everywhere(const Table<P>* table, uint64_t hash) {
   for (;;) {
     const Bin<P>* line = &table->bin(hash);
     uint64_t header = load_header(*line);
-    if (__builtin_expect((header & kMoved) != 0, 0)) {
+    if (header & kMoved) {
       table = table->successor();
       continue;
     }
@@ -141,12 +141,31 @@ inline Node<P>* find(const Table<P>* table, uint64_t hash) {
     const Word<P>* slot;
     for (;;) {
       Node<P>* node = search_line(*line, tag, hash, &slot);
-      if (__builtin_expect(node != nullptr, 1)) return node;
+      if (node) return node;
       line = overflow_of<P>(header);
-      if (__builtin_expect(!line, 1)) return nullptr;
+      if (!line) return nullptr;
       header = load_header(*line);
     }
   }
+}
+
+// The same; most chains are behind the first match in a bin of TABLE itself.
+template <class P>
+inline Node<P>* find(const Table<P>* table, uint64_t hash) {
+  const Bin<P>& line = table->bin(hash);
+  uint64_t header = load_header(line);
+  if (__builtin_expect(!(header & kMoved), 1)) {
+    unsigned mask = match_tag(line, table->tag(hash));
+    if (__builtin_expect(mask != 0, 1)) {
+      // (2) the node behind the pointer; pairs with (1).
+      Node<P>* node =
+          node_of<P>(first_match(line, mask).load(P::Atomics::acquire(2)));
+      if (__builtin_expect(node && node->hash == hash, 1)) return node;
+    } else if (!overflow_of<P>(header)) {
+      return nullptr;
+    }
+  }
+  return find_everywhere(table, hash);
 }
 
 }  // namespace ovsthread::cmap_core

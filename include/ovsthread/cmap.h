@@ -143,6 +143,17 @@ OVSTHREAD_API const struct cmap_node *cmap_find(const struct cmap *cmap,
                                                 uint32_t hash);
 OVSTHREAD_API struct cmap_node *cmap_find_protected(const struct cmap *cmap,
                                                     uint32_t hash);
+#ifndef CMAP_NO_INLINES__
+/* The caller mostly has HASH in 64 bits already. */
+extern inline __attribute__((__gnu_inline__)) const struct cmap_node *cmap_find(
+    const struct cmap *cmap, uint32_t hash) {
+  return cmap_find__(cmap, hash);
+}
+extern inline __attribute__((__gnu_inline__)) struct cmap_node *
+cmap_find_protected(const struct cmap *cmap, uint32_t hash) {
+  return cmap_find__(cmap, hash);
+}
+#endif
 
 static inline struct cmap_node *cmap_node_next(const struct cmap_node *node) {
   /* (4) the node; pairs with (3). */
