@@ -100,15 +100,6 @@ class Batch {
     first_ = fresh;
   }
 
-  // In a child of fork, for the batch of a thread that is gone: finds the end
-  // again, as the owner may have been anywhere in the functions above.
-  void recover() {
-    Block* block = first_;
-    // Relaxed: nobody else left.
-    while (Block* next = block->next.load(kRelaxed)) block = next;
-    last_ = block;
-  }
-
   // The runner's side.
 
   // The target of the oldest block that has callbacks to run, 0 if there is
@@ -184,7 +175,8 @@ class Batch {
 
   void append(Block* block) {
     Block* last = last_;
-    // A child of fork finds every block from first_ on, and each complete.
+    // A child of fork finds each block that is linked complete, and last_
+    // linked; an empty block behind that it forgets.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     last->next.store(block, kRelaxed);  // Relaxed: see due().
     std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -249,7 +249,6 @@ class Core {
     for (Record* record = records_.load(kRelaxed); record != nullptr;
          record = record->next) {
       if (record == self) continue;
-      record->batch.recover();
       hand_over(*record);
       record->active = false;
       record->guard_activated = false;

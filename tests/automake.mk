@@ -194,6 +194,7 @@ tests_unit_rcu_SOURCES = \
 	tests/in-process.h \
 	tests/unit/rcu-testing.h \
 	tests/unit/test-rcu-faces.cc \
+	tests/unit/test-rcu-fork.cc \
 	tests/unit/test-rcu-misuse.cc \
 	tests/unit/test-rcu-torture.cc \
 	tests/unit/test-rcu.cc
