@@ -4,11 +4,14 @@
 // that writers of different buckets are inside at once, and hmap_is_empty()
 // without the lock.
 #include <gtest/gtest.h>
+#include <ovsthread/cache-line.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstring>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -86,6 +89,35 @@ void run_on_each_stripe(Function function) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// Behind the tally are a header, which no mutation writes, and a line for each
+// stripe.
+TEST(HmapStripes, ThreadsCountOnLinesOfTheirOwn) {
+  struct Line {
+    char bytes[OVSTHREAD_CACHE_LINE_SIZE];
+  };
+  hmap map = HMAP_INITIALIZER(&map);
+  hmap_reserve(&map, 2 * enough());
+  const Line* block = reinterpret_cast<const Line*>(map.tally - 1);
+  const size_t lines = 1 + stripe_count();
+  std::vector<hmap_node> nodes(stripe_count());
+  std::set<size_t> written;
+  // Consecutive thread numbers have different stripes.
+  for (hmap_node& node : nodes) {
+    std::vector<Line> before(block, block + lines);
+    std::thread([&] {
+      hmap_insert_fast(&map, &node, 1);
+      hmap_remove(&map, &node);
+    }).join();
+    for (size_t i = 0; i < lines; i++) {
+      if (std::memcmp(&before[i], &block[i], sizeof(Line)) == 0) continue;
+      EXPECT_NE(i, 0u);
+      EXPECT_TRUE(written.insert(i).second) << "line " << i;
+    }
+  }
+  EXPECT_EQ(written.size(), stripe_count());
+  hmap_destroy(&map);
 }
 
 // What writers of different buckets do in transactions they may do here without
