@@ -115,6 +115,24 @@ struct Overflow : Base<Overflow, 2> {
   }
 };
 
+// A second line is put in front of the first one.
+struct SecondLine : Base<SecondLine, 2> {
+  Element bin1, old0, old1, new0;
+  void before() {
+    Base::before();
+    map.add(bin1, hash_in(1), 1);
+    map.add(old0, hash_in(2), 2);
+    map.add(old1, hash_in(2, 1), 2);
+  }
+  void thread(unsigned index) {
+    if (index == 0) {
+      map.add(new0, hash_in(3), 3);
+    } else {
+      RL_ASSERT(map.has(old0, hash_in(2)) && map.has(old1, hash_in(2, 1)));
+    }
+  }
+};
+
 // The newer one of two overflow lines empties, then the older one, and a third
 // is added; the reader looks for a node of the older one, or of the bin.
 struct EmptyLines : Base<EmptyLines, 2> {
@@ -266,6 +284,17 @@ struct Spread : Base<Spread, 3> {
   }
 };
 
+// The only node goes: who sees the map empty does not find it any more.
+struct CountLast : Base<CountLast, 2> {
+  void thread(unsigned index) {
+    if (index == 0) {
+      map.remove(staying, hash());
+    } else if (map.count() == 0) {
+      RL_ASSERT(!map.find(hash()));
+    }
+  }
+};
+
 }  // namespace
 }  // namespace ovsthread::cmap_core
 
@@ -279,6 +308,7 @@ int main(int argc, char** argv) {
        random<RemoveHead>("a reader on a removed head reaches the rest", {}),
        random<PositionInChain>("a position skips nothing that stays", {}),
        random<Overflow>("an overflow line is seen whole", {5, 6}),
+       random<SecondLine>("a line in front of another hides no node", {5, 6}),
        random<EmptyLines>("emptied lines hide no node", {}),
        random<UnlinkOlder>("a line unlinked behind another hides no node", {}),
        random<TwoWriters>("two writers of a bin lose nothing", {5, 8}),
@@ -287,5 +317,6 @@ int main(int argc, char** argv) {
                           {13, 14, 15}),
        random<CountRemoved>("the count knows what was removed", {9, 10}),
        random<CountReplaced>("the count is right between two writers", {}),
-       random<Spread>("the count is right while stripes appear", {11, 12})});
+       random<Spread>("the count is right while stripes appear", {11, 12}),
+       random<CountLast>("an empty map has no node", {9, 10})});
 }
