@@ -49,6 +49,18 @@ void* map_pages(size_t bytes) {
   return begin + before;
 }
 
+// Zeroed memory or null.
+void* obtain(size_t bytes) {
+  if (!may_allocate()) return nullptr;
+  if (bytes >= kBig) return map_pages(bytes);
+  void* memory = std::aligned_alloc(Platform::kLineSize, bytes);
+  if (memory) {
+    std::memset(memory, 0, bytes);
+    tls_work.zeroed_bytes += static_cast<uint32_t>(bytes);
+  }
+  return memory;
+}
+
 // Lines that a thread may use up inside a transaction, chained through their
 // headers: static TLS is scarce.
 struct SpareLines {
@@ -81,13 +93,8 @@ void set_allocation_budget(int64_t allocations) {
 void set_fixed_key(const uint64_t* key) { fixed_key.store(key, kRelaxed); }
 
 void* Platform::allocate(size_t bytes) {
-  if (!may_allocate()) return nullptr;
-  if (bytes >= kBig) return map_pages(bytes);
-  void* memory = std::aligned_alloc(kLineSize, bytes);
-  if (memory) {
-    std::memset(memory, 0, bytes);
-    tls_work.zeroed_bytes += static_cast<uint32_t>(bytes);
-  }
+  void* memory = obtain(bytes);
+  if (memory) tls_work.taken_bytes += static_cast<uint32_t>(bytes);
   return memory;
 }
 
@@ -105,13 +112,15 @@ void* Platform::allocate_line() {
   if (!spare.first) {
     safe_point_allocation();
     for (unsigned i = 0; i < SpareLines::kRefill; i++) {
-      auto* line = static_cast<SpareLines::Line*>(allocate(kLineSize));
+      auto* line = static_cast<SpareLines::Line*>(obtain(kLineSize));
       if (!line) break;
       line->next = spare.first;
       spare.first = line;
     }
   }
-  return spare.first ? spare.take() : nullptr;
+  if (!spare.first) return nullptr;
+  tls_work.taken_bytes += kLineSize;
+  return spare.take();
 }
 
 void Platform::destroy_line(void* line) { release(line, kLineSize); }

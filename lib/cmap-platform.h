@@ -19,11 +19,13 @@
 namespace ovsthread::cmap_core {
 
 // What the calling thread has done for the resizing of maps since it started,
-// modulo 2^32.  Tests read it to show that no single call does much.
+// modulo 2^32.  Tests read it to show that no single call does much and that
+// all memory comes back.
 struct Work {
   uint32_t moved_bins;
   uint32_t zeroed_bytes;    // By hand; the system's zeroed pages don't count.
-  uint32_t released_bytes;  // Tables and lines given back.
+  uint32_t taken_bytes;     // Tables and lines that it made,
+  uint32_t released_bytes;  // and gave back.
 };
 extern constinit thread_local Work tls_work;
 

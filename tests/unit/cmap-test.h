@@ -76,6 +76,13 @@ inline unsigned fullest_bin(cmap& map) {
   return most;
 }
 
+// Memory of maps that the calling thread made and, after all callbacks, nobody
+// has freed; if no other thread frees any.
+inline uint32_t live_bytes() {
+  rcu::barrier();
+  return cmap_core::tls_work.taken_bytes - cmap_core::tls_work.released_bytes;
+}
+
 // Allocations of cmaps fail from now on after BUDGET more, for as long as it
 // lives.
 class AllocationBudget {

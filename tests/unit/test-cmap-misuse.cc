@@ -66,8 +66,13 @@ TEST(CmapMisuseDeathTest, QuiescingInsideAnIteration) {
   rcu::quiesce();
   size_t visits = 0;
   for (cmap_cursor c = cmap_cursor_start(&map); c.node; visits++) {
+    const uint64_t section = CmapPlatform::read_section();
     cmap_cursor_advance(&c);
+    rcu::postpone([](void*) {}, nullptr);  // Makes for a new grace period.
     rcu::quiesce();
+#ifndef NDEBUG
+    EXPECT_NE(CmapPlatform::read_section(), section);
+#endif
   }
   EXPECT_EQ(visits, nodes.size());
 #ifdef NDEBUG

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // cmap growing and shrinking in one thread: the table follows the load, no call
-// does much, crowds don't form, and nothing is lost in the states between.
+// does much, crowds don't form, nothing is lost in the states between, and all
+// memory comes back.
 #include <gtest/gtest.h>
 #include <ovsthread/cmap.h>
 
@@ -22,7 +23,7 @@ class CmapResize : public testing::Test {
  protected:
   ~CmapResize() override {
     cmap_destroy(&map_);
-    rcu::barrier();
+    EXPECT_EQ(live_bytes(), live_before_);
   }
   void insert(size_t count) {
     size_t begin = nodes_.size();
@@ -39,9 +40,65 @@ class CmapResize : public testing::Test {
   }
 
   FixedKey key_;
+  const uint32_t live_before_ = live_bytes();
   cmap map_ = CMAP_INITIALIZER;
   std::vector<cmap_node> nodes_;
 };
+
+// Any number of nodes, from an empty map and back to one.
+TEST_F(CmapResize, EverySizeFillsAndEmpties) {
+  auto walk = [this] {
+    size_t visits = 0;
+    cmap_cursor cursor = cmap_cursor_start(&map_);
+    for (; cursor.node; cmap_cursor_advance(&cursor)) visits++;
+    cmap_cursor_advance(&cursor);  // Stays at the end.
+    EXPECT_EQ(cursor.node, nullptr);
+    size_t steps = 0;
+    cmap_position position = {0, 0, 0};
+    while (cmap_next_position(&map_, &position)) steps++;
+    EXPECT_EQ(steps, visits);
+    return visits;
+  };
+  for (size_t n = 0; n <= 300; n++) {
+    insert(n);
+    EXPECT_EQ(cmap_count(&map_), n);
+    EXPECT_EQ(walk(), n);
+    EXPECT_EQ(cmap_find__(&map_, n), nullptr);
+    for (cmap_node& node : nodes_) remove(&node);
+    EXPECT_TRUE(cmap_is_empty(&map_));
+    EXPECT_EQ(walk(), 0u);
+    EXPECT_EQ(cmap_find__(&map_, n), nullptr);
+    ASSERT_LE(n ? bins_of(map_) : 0, 128u);
+    nodes_.clear();
+  }
+}
+
+// A thousand nodes, of hashes of their own or two of each, of which the oldest
+// goes for each that comes: the table and its memory stay as they are.  A long
+// run takes OVSTHREAD_TEST_CMAP_NODES=10000000.
+TEST_F(CmapResize, ChurnKeepsItsSize) {
+  constexpr size_t kLive = 1000;
+  const char* given = std::getenv("OVSTHREAD_TEST_CMAP_NODES");
+  size_t n = given ? std::strtoull(given, nullptr, 10) : 200000;
+  nodes_.resize(kLive);
+  for (size_t share : {1, 2}) {
+    const size_t slots = kLive / share;
+    for (size_t i = 0; i < n; i++) {
+      cmap_node* node = &nodes_[i % kLive];
+      if (i >= kLive) cmap_replace__(&map_, node, nullptr, (i - kLive) / share);
+      cmap_insert__(&map_, node, i / share);
+      if (i % kLive) continue;
+      ASSERT_LE(bins_of(map_), slots);
+      ASSERT_LE(live_bytes() - live_before_, 100 * slots) << i;
+      if (i == 0) continue;
+      ASSERT_GE(bins_of(map_), slots / 8);
+      ASSERT_LE(fullest_bin(map_), 24u);
+    }
+    cmap_destroy(&map_);
+    cmap_init(&map_);
+    rcu::barrier();
+  }
+}
 
 TEST_F(CmapResize, TableFollowsTheLoad) {
   nodes_.reserve(100000);
@@ -134,7 +191,8 @@ TEST_F(CmapResize, NoCallDoesMuch) {
   EXPECT_GE(cmap_core::tls_work.released_bytes, peak * 64 / 2);
 }
 
-// Flushed in walk order, by cursor and by position: survivors don't crowd.
+// Flushed in walk order, by cursor and by position: survivors don't crowd, and
+// a cursor's order lets the table shrink as they get fewer.
 class CmapFlush : public CmapResize,
                   public testing::WithParamInterface<bool> {};
 
@@ -147,6 +205,9 @@ TEST_P(CmapFlush, InWalkOrderLeavesNoCrowd) {
     remove(node);
     if (--left % 50000 == 0 || left == 1000 || left == 100) {
       ASSERT_LE(fullest_bin(map_), 80u) << left << " left";
+      if (left && GetParam()) {
+        ASSERT_LE(bins_of(map_), 32 * left);
+      }
     }
   };
   if (GetParam()) {
@@ -167,6 +228,33 @@ INSTANTIATE_TEST_SUITE_P(Order, CmapFlush, testing::Values(true, false),
                          [](const auto& order) {
                            return order.param ? "Cursor" : "Position";
                          });
+
+// A crowd keeps the table from shrinking, though the samples that are to find
+// it may all lie beside it; as many nodes all over the table do not.
+TEST_F(CmapResize, NoCrowdIsOverlooked) {
+  constexpr size_t kNodes = 100;
+  constexpr int kLooks = 200;
+  auto looks_that_shrink = [&] {
+    SteeredMap& steered = SteeredMap::of(map_);
+    steered.migrate(12);
+    int shrink = 0;
+    for (int i = 0; i < kLooks; i++) {
+      shrink += cmap_core::shrinkable_bits(*steered.root(), kNodes) != 0;
+    }
+    return shrink;
+  };
+  nodes_.resize(kNodes);
+  auto in_one_bin = [](size_t i) { return unmix(i << 8); };
+  for (size_t i = 0; i < kNodes; i++) {
+    cmap_insert__(&map_, &nodes_[i], in_one_bin(i));
+  }
+  EXPECT_EQ(looks_that_shrink(), 0);
+  for (size_t i = 0; i < kNodes; i++) {
+    cmap_replace__(&map_, &nodes_[i], nullptr, in_one_bin(i));
+    cmap_insert__(&map_, &nodes_[i], i);
+  }
+  EXPECT_GT(looks_that_shrink(), kLooks / 2);
+}
 
 // In the middle of a migration: bins move, then their nodes are removed.  The
 // root is still the old table, whose slots still point to them.
@@ -306,31 +394,36 @@ TEST_F(CmapResize, FailedAllocations) {
   }
 }
 
-// A bin for whose overflow lines there is no memory stays where it is.
+// A bin for whose overflow lines there is no memory, or not enough, stays where
+// it is.
 TEST_F(CmapResize, BinsWithoutMemoryStay) {
   std::vector<cmap_node> crowd(200);
+  auto hash_of = [](size_t i) { return unmix((i & 1) << 59 | i << 8); };
+  auto find_all = [&] {
+    for (size_t i = 0; i < crowd.size(); i++) {
+      ASSERT_EQ(cmap_find__(&map_, hash_of(i)), &crowd[i]);
+    }
+  };
   for (size_t i = 0; i < crowd.size(); i++) {
-    cmap_insert__(&map_, &crowd[i], unmix(i << 8));
+    cmap_insert__(&map_, &crowd[i], hash_of(i));
   }
   SteeredMap& steered = SteeredMap::of(map_);
   steered.migrate(3);
   for (unsigned bits : {4u, 2u}) {
-    steered.migrate(bits);
-    {
-      // Enough for the table, not for the lines.
-      AllocationBudget limit(2);
-      steered.begin(bits == 4 ? 5 : 1);
-      for (int i = 0; i < 10; i++) {
-        if (steered.is_migrating()) steered.step();
+    // Lines for none of the crowd, some, or one half of it.
+    for (int64_t lines : {0, 3, 16}) {
+      steered.migrate(bits);
+      {
+        AllocationBudget limit(2 + lines);  // The table takes two.
+        steered.begin(bits == 4 ? 5 : 1);
+        for (int i = 0; i < 10; i++) {
+          if (steered.is_migrating()) steered.step();
+        }
+        EXPECT_TRUE(steered.is_migrating());
+        ASSERT_NO_FATAL_FAILURE(find_all());
       }
-      EXPECT_TRUE(steered.is_migrating());
-      for (size_t i = 0; i < crowd.size(); i++) {
-        ASSERT_EQ(cmap_find__(&map_, unmix(i << 8)), &crowd[i]);
-      }
-    }
-    steered.finish();
-    for (size_t i = 0; i < crowd.size(); i++) {
-      ASSERT_EQ(cmap_find__(&map_, unmix(i << 8)), &crowd[i]);
+      steered.finish();
+      ASSERT_NO_FATAL_FAILURE(find_all());
     }
   }
   cmap_destroy(&map_);

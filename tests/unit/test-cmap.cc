@@ -7,14 +7,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <random>
 #include <set>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "cmap-core.h"
 #include "cmap-platform.h"
+#include "topology.h"
 #include "unit/cmap-test.h"
 
 namespace ovsthread {
@@ -48,6 +51,7 @@ TEST(Cmap, ExtremeHashesAndReusedNodes) {
   cmap map = CMAP_INITIALIZER;
   cmap_node node;
   for (uint32_t hash : {0u, UINT32_MAX, 1u, 0x80000000u, 0u}) {
+    std::memset(static_cast<void*>(&node), 0xee, sizeof node);
     auto in_batch = [&] {
       uint32_t hashes[2] = {hash + 1, hash};
       cmap_node untouched;
@@ -61,6 +65,7 @@ TEST(Cmap, ExtremeHashesAndReusedNodes) {
     EXPECT_FALSE(in_batch());
     EXPECT_EQ(cmap_insert(&map, &node, hash), 1u);
     EXPECT_EQ(cmap_find(&map, hash), &node);
+    EXPECT_EQ(cmap_node_next(&node), nullptr);
     EXPECT_EQ(cmap_find_protected(&map, hash), &node);
     EXPECT_EQ(cmap_first(&map), &node);
     EXPECT_TRUE(in_batch());
@@ -333,25 +338,89 @@ TEST(Cmap, IndexIsValidated) {
   rcu::quiesce();
 }
 
-// Hashes that differ only in bits 32-63, only in bits 24-31, or by a stride,
-// spread over places and tags.
+// COUNT hashes, STRIDE apart, spread over places and tags.
+void expect_spread(size_t count, uint64_t stride) {
+  cmap map = CMAP_INITIALIZER;
+  std::vector<cmap_node> nodes(count);
+  for (size_t i = 0; i < count; i++) {
+    cmap_insert__(&map, &nodes[i], i * stride);
+  }
+  const CmapTable* table = SteeredMap::of(map).root();
+  std::set<uint64_t> tags;
+  for (cmap_node& node : nodes) tags.insert(table->tag(node.hash) >> 48);
+  // At most 26 in 10^5 maps with random keys.
+  EXPECT_LE(fullest_bin(map), 32u) << "stride " << stride;
+  EXPECT_GE(tags.size(), count / 2) << "stride " << stride;
+  cmap_destroy(&map);
+  rcu::quiesce();
+}
+
+// Hashes that differ only in bits 32-63, only in bits 24-31, or by one.
 TEST(Cmap, HashesThatDifferInFewBitsSpread) {
   for (auto [count, shift] :
        {std::pair(4096, 32), {4096, 52}, {256, 24}, {4096, 0}, {4096, 40}}) {
-    cmap map = CMAP_INITIALIZER;
-    std::vector<cmap_node> nodes(count);
-    for (int i = 0; i < count; i++) {
-      cmap_insert__(&map, &nodes[i], static_cast<uint64_t>(i) << shift);
-    }
-    const CmapTable* table = SteeredMap::of(map).root();
-    std::set<uint64_t> tags;
-    for (cmap_node& node : nodes) tags.insert(table->tag(node.hash) >> 48);
-    // At most 26 in 10^5 maps with random keys.
-    EXPECT_LE(fullest_bin(map), 32u) << "shift " << shift;
-    EXPECT_GE(tags.size(), static_cast<size_t>(count) / 2);
-    cmap_destroy(&map);
+    expect_spread(static_cast<size_t>(count), uint64_t{1} << shift);
   }
+}
+
+// Hashes 4096 of which a factor of the mix, by itself, would leave in a small
+// part of the table.
+TEST(Cmap, HashesThatOneFactorCrowdsSpread) {
+  FixedKey key;
+  cmap map = CMAP_INITIALIZER;
+  cmap_node node;
+  cmap_insert(&map, &node, 0);
+  const CmapTable* table = SteeredMap::of(map).root();
+  for (uint64_t factor : {table->first_factor, table->second_factor}) {
+    uint64_t worst = 1;
+    for (uint64_t stride = 2; stride < 1 << 20; stride++) {
+      if (stride * factor < worst * factor) worst = stride;
+    }
+    EXPECT_LT(worst * factor, UINT64_MAX / 4096 / 16);
+    expect_spread(4096, worst);
+  }
+  cmap_destroy(&map);
   rcu::quiesce();
+}
+
+// A tag says more than the place does.
+TEST(Cmap, TagsTellTheNodesOfABinApart) {
+  FixedKey key;
+  cmap map = CMAP_INITIALIZER;
+  std::vector<cmap_node> nodes(4096);
+  for (size_t i = 0; i < nodes.size(); i++) {
+    cmap_insert__(&map, &nodes[i], i);
+  }
+  SteeredMap& steered = SteeredMap::of(map);
+  for (unsigned bits = 8; bits <= 16; bits++) {
+    steered.migrate(bits);
+    const CmapTable* table = steered.root();
+    std::set<std::pair<size_t, uint64_t>> seen;
+    for (cmap_node& node : nodes) {
+      seen.insert({table->index(node.hash), table->tag(node.hash) >> 48});
+    }
+    EXPECT_GE(seen.size(), nodes.size() - 20) << bits;
+  }
+  cmap_destroy(&map);
+  rcu::quiesce();
+}
+
+// Each thread counts in a stripe of its own, as soon as there are some.
+TEST(Cmap, ThreadsCountApart) {
+  using Counts = cmap_core::Counts<CmapPlatform>;
+  Counts* counts = Counts::create();
+  counts->add_inserted();
+  counts->spread();
+  // Consecutive thread numbers have different stripes.
+  for (unsigned i = 0; i < stripe_count(); i++) {
+    std::thread([counts] {
+      EXPECT_EQ(counts->add_inserted(), 1u);
+      EXPECT_EQ(counts->add_removed(), 1u);
+      EXPECT_EQ(counts->add_inserted(), 2u);
+    }).join();
+  }
+  EXPECT_EQ(counts->nodes(), 1 + stripe_count());
+  Counts::destroy(counts);
 }
 
 TEST(Cmap, TypedFace) {
