@@ -91,6 +91,41 @@ struct ModelAtomics {
         : rl::debug_info(function, file, line) {}
   };
 
+  // Finds the use of an Atomic or Var that was destroyed.  (relacy's own mark
+  // is a plain store at the end of a lifetime, which compilers drop.)
+  class Alive {
+   public:
+    Alive() : mark_(kMark) {}
+    ~Alive() { mark_ = 0; }
+    void check() const {
+      // Near null where an order is missing; relacy reports that, too.
+      RL_ASSERT(reinterpret_cast<uintptr_t>(this) >= 4096 && mark_ == kMark);
+    }
+
+   private:
+    static constexpr uint32_t kMark = 0x616c6976;
+    volatile uint32_t mark_;
+  };
+
+  // What one expression does to OBJECT, in the course of which other threads
+  // may run: it must be alive before and after.
+  template <class Object>
+  class Use {
+   public:
+    Use(Object& object, const Alive& alive) : object_(object), alive_(alive) {
+      alive_.check();
+    }
+    ~Use() { alive_.check(); }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    Object& operator*() const { return object_; }
+    Object* operator->() const { return &object_; }
+
+   private:
+    Object& object_;
+    const Alive& alive_;
+  };
+
   template <class T>
   class Atomic {
    public:
@@ -101,13 +136,13 @@ struct ModelAtomics {
 
     T load(std::memory_order order, Where where = Where()) const {
       if (ModelTransactions::active()) return logged();
-      return value_.load(model(order), where);
+      return live()->load(model(order), where);
     }
     void store(T value, std::memory_order order, Where where = Where()) {
       if (ModelTransactions::active()) {
         log(value);
       } else {
-        value_.store(value, model(order), where);
+        live()->store(value, model(order), where);
       }
     }
     T exchange(T value, std::memory_order order, Where where = Where()) {
@@ -128,7 +163,7 @@ struct ModelAtomics {
                       (failure == std::memory_order_acquire &&
                        (success == std::memory_order_acq_rel ||
                         success == std::memory_order_seq_cst));
-      bool done = value_.compare_exchange(
+      bool done = live()->compare_exchange(
           rl::bool_t<false>(), expected, desired, model(success),
           as_given ? model(failure) : rl::mo_relaxed, where);
       if (!done && !as_given) fence(failure, where);
@@ -136,32 +171,32 @@ struct ModelAtomics {
     }
     T fetch_add(T value, std::memory_order order, Where where = Where()) {
       if (ModelTransactions::active()) return log(logged() + value);
-      return value_.fetch_add(value, model(order), where);
+      return live()->fetch_add(value, model(order), where);
     }
     T fetch_sub(T value, std::memory_order order, Where where = Where()) {
       if (ModelTransactions::active()) return log(logged() - value);
-      return value_.fetch_sub(value, model(order), where);
+      return live()->fetch_sub(value, model(order), where);
     }
     T fetch_or(T value, std::memory_order order, Where where = Where()) {
       if (ModelTransactions::active()) return log(logged() | value);
-      return value_.fetch_or(value, model(order), where);
+      return live()->fetch_or(value, model(order), where);
     }
     T fetch_and(T value, std::memory_order order, Where where = Where()) {
       if (ModelTransactions::active()) return log(logged() & value);
-      return value_.fetch_and(value, model(order), where);
+      return live()->fetch_and(value, model(order), where);
     }
 
    private:
     // Inside a transaction: the value, and the value before VALUE.
     T logged() const {
       return decode<T>(ModelTransactions::entry(const_cast<Atomic*>(this),
-                                                encode(value_.debug_value()),
+                                                encode(live()->debug_value()),
                                                 apply)
                            .value);
     }
     T log(T value) {
       ModelTransactions::Entry& entry =
-          ModelTransactions::entry(this, encode(value_.debug_value()), apply);
+          ModelTransactions::entry(this, encode(live()->debug_value()), apply);
       entry.written = true;
       return decode<T>(std::exchange(entry.value, encode(value)));
     }
@@ -172,20 +207,24 @@ struct ModelAtomics {
       if (step == ModelTransactions::Step::kAcquire) {
         // What reads the newest value and writes nothing is a
         // compare-and-swap that fails.
-        T other = decode<T>(encode(self->value_.debug_value()) ^ 1);
-        self->value_.compare_exchange(rl::bool_t<false>(), other, other,
-                                      rl::mo_acquire, rl::mo_acquire, Where());
+        T other = decode<T>(encode(self->live()->debug_value()) ^ 1);
+        self->live()->compare_exchange(rl::bool_t<false>(), other, other,
+                                       rl::mo_acquire, rl::mo_acquire, Where());
       } else if (step == ModelTransactions::Step::kRelease) {
         self->swap(decode<T>(entry.value), rl::mo_acq_rel, Where());
       }
     }
 
     T swap(T value, rl::memory_order order, Where where) {
-      return value_.rmw(rl::rmw_type_t<rl::rmw_type_swap>(), value, order,
-                        where);
+      return live()->rmw(rl::rmw_type_t<rl::rmw_type_swap>(), value, order,
+                         where);
     }
 
+    Use<rl::atomic<T>> live() { return {value_, alive_}; }
+    Use<const rl::atomic<T>> live() const { return {value_, alive_}; }
+
     rl::atomic<T> value_;
+    Alive alive_;
   };
 
   // Converts from and to T, so that it reads as the plain T it stands for.
@@ -199,7 +238,7 @@ struct ModelAtomics {
 
     operator T() const {  // NOLINT: as T
       if (ModelTransactions::active()) return decode<T>(entry().value);
-      return value_(Where()).load();
+      return (*live())(Where()).load();
     }
     T operator->() const { return *this; }
     Var& operator=(T value) {
@@ -225,8 +264,8 @@ struct ModelAtomics {
 
    private:
     ModelTransactions::Entry& entry() const {
-      return ModelTransactions::entry(const_cast<Var*>(this), encode(raw_),
-                                      apply);
+      return ModelTransactions::entry(const_cast<Var*>(this),
+                                      encode((alive_.check(), raw_)), apply);
     }
 
     static void apply(const ModelTransactions::Entry& entry,
@@ -236,17 +275,21 @@ struct ModelAtomics {
       if (entry.written) {
         self->write(decode<T>(entry.value));
       } else {
-        self->value_(Where()).load();
+        (*self->live())(Where()).load();
       }
     }
 
     void write(T value) {
       raw_ = value;
-      value_(Where()).store(value);
+      (*live())(Where()).store(value);
     }
+
+    Use<rl::var<T>> live() { return {value_, alive_}; }
+    Use<const rl::var<T>> live() const { return {value_, alive_}; }
 
     T raw_ = T();  // As value_, to be read without leaving a trace.
     rl::var<T> value_;
+    Alive alive_;
   };
 
   static void fence(std::memory_order order, Where where = Where()) {
