@@ -58,6 +58,20 @@ TEST(ElisionPolicy, ConflictsAreRetriedABoundedTime) {
   EXPECT_LE(looks, kMaxConflicts * kMaxBackoffLooks);
 }
 
+// In PAUSEs of at most 140 cycles each.
+TEST(ElisionPolicy, NoWaitIsLongerThanSomeTenMicroseconds) {
+  constexpr unsigned kTenMicroseconds = 256;
+  EXPECT_LE(kMaxBusyLooks, kTenMicroseconds);
+  EXPECT_LE(kMaxConflicts * kMaxBackoffLooks, kTenMicroseconds);
+  // Whatever the budget.
+  for (unsigned conflicts = 0; conflicts < 30; conflicts++) {
+    Attempts attempts;
+    attempts.conflicts = conflicts;
+    Next next = after_abort(attempts, OVS_ABORT_CONFLICT, ~0u);
+    EXPECT_LT(next.looks, kMaxBackoffLooks);
+  }
+}
+
 TEST(ElisionPolicy, BusyIsRetriedWithinOneBoundAndNotChargedToConflicts) {
   Attempts attempts;
   unsigned looks = 0;

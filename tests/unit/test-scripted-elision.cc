@@ -331,6 +331,22 @@ TEST_F(Elision, ForeignTransaction) {
   EXPECT_EQ(counts().acquisitions, 0u);
 }
 
+// What is cold is warm afterwards: that it happened is no reason not to elide.
+TEST_F(Elision, AutoElidesAfterEachColdAbort) {
+  Script script;
+  ASSERT_EQ(ovs_elision_set_mode(OVS_ELISION_AUTO), 0);
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  for (int i = 0; i < 200; i++) {
+    if (i % 2 == 0) script.abort_at_commit(0);
+    ovs_mutex_lock_at(&mutex, "first-touch.c:1");
+    bool is_elided = elided();
+    ovs_mutex_unlock(&mutex);
+    ASSERT_EQ(is_elided, i % 2 != 0);
+  }
+  EXPECT_EQ(aborts(OVS_ABORT_COLD), 100u);
+  EXPECT_EQ(counts().elided, 100u);
+}
+
 // Transactions fall below 1 % of the acquisitions of a section that never fits.
 TEST_F(Elision, AutoLearnsWhatNeverFits) {
   Script script;

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 
@@ -111,6 +112,53 @@ TEST_F(SafePoints, RegisteringAThread) {
     ovs_mutex_unlock(&mutex);
     EXPECT_EQ(script.trace(), "start access abort(b2)");
   });
+}
+
+// The mutex of the wait was taken for real, before.
+TEST_F(SafePoints, WaitInsideTheSectionOfAnotherMutex) {
+  ovs_mutex real = OVS_MUTEX_INITIALIZER;
+  ovs_mutex other = OVS_MUTEX_INITIALIZER;
+  static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  static std::atomic<bool> done;
+  done = false;
+  std::thread signaller([] {
+    while (!done) {
+      pthread_cond_signal(&condition);
+      sched_yield();
+    }
+  });
+  Script script;
+  script.abort_at_begin(0);
+  ovs_mutex_lock(&real);
+  ovs_mutex_lock(&other);
+  ovs_mutex_cond_wait(&condition, &real);
+  EXPECT_FALSE(elided());
+  EXPECT_TRUE(is_held(real) && is_held(other));
+  done = true;
+  EXPECT_EQ(script.trace(), "fail(0) start access abort(b2)");
+  ovs_mutex_unlock(&other);
+  ovs_mutex_unlock(&real);
+  signaller.join();
+}
+
+// Elision stays off until the last level of the outermost mutex is released.
+TEST_F(SafePoints, InsideARecursiveMutex) {
+  Script script;
+  ovs_mutex recursive;
+  ovs_mutex_init_recursive(&recursive);
+  ovs_mutex other = OVS_MUTEX_INITIALIZER;
+  ovs_mutex_lock(&recursive);
+  for_real();
+  ovs_mutex_lock(&recursive);
+  ovs_mutex_unlock(&recursive);
+  ovs_mutex_lock(&other);
+  EXPECT_FALSE(elided());
+  ovs_mutex_unlock(&other);
+  ovs_mutex_unlock(&recursive);
+  ovs_mutex_lock(&other);
+  EXPECT_TRUE(elided());
+  ovs_mutex_unlock(&other);
+  ovs_mutex_destroy(&recursive);
 }
 
 // What writers do in every section is none.
