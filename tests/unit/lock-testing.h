@@ -6,8 +6,11 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <csignal>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -44,6 +47,38 @@ template <class F>
 void wait_until(F done) {
   while (!done()) sched_yield();
 }
+
+// A thread that runs F, with a way to know that it sleeps.
+class Sleeper {
+ public:
+  template <class F>
+  explicit Sleeper(F f)
+      : thread_([this, f] {
+          id_ = gettid();
+          f();
+        }) {}
+  ~Sleeper() { thread_.join(); }
+
+  // Waits until ANNOUNCED(), what the thread does before it goes to sleep for
+  // good, and until it is asleep then.
+  template <class F>
+  void wait_until_asleep(F announced) const {
+    wait_until([&] { return announced() && state() == 'S'; });
+  }
+
+ private:
+  // As the kernel tells it, behind the name in parentheses.
+  char state() const {
+    std::ifstream file("/proc/self/task/" + std::to_string(id_) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    size_t name_end = text.rfind(") ");
+    return name_end == std::string::npos ? '?' : text[name_end + 2];
+  }
+
+  std::atomic<pid_t> id_{0};
+  std::thread thread_;
+};
 
 }  // namespace ovsthread
 

@@ -153,17 +153,16 @@ TEST_F(Nesting, ARealLockWithAWaiterIsReleasedInside) {
   ovs_mutex b = OVS_MUTEX_INITIALIZER;
   script.abort_at_begin(0);
   ovs_mutex_lock(&a);
-  std::thread waiter([&] {
+  Sleeper waiter([&] {
     ovs_mutex_lock(&a);
     ovs_mutex_unlock(&a);
   });
-  wait_until([&] { return __atomic_load_n(&a.word, 0) & 2; });
+  waiter.wait_until_asleep([&] { return __atomic_load_n(&a.word, 0) & 2; });
   ovs_mutex_lock(&b);
   ovs_mutex_unlock(&a);
   EXPECT_FALSE(elided());
   EXPECT_TRUE(is_held(b));
   ovs_mutex_unlock(&b);
-  waiter.join();
   EXPECT_EQ(script.trace(), "fail(0) start access abort(b2)");
   EXPECT_EQ(aborts(OVS_ABORT_SAFE_POINT), 1u);
 }

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -172,12 +173,11 @@ TEST_F(Rules, ReleaseOfARealReadLockWithAWriterWaiting) {
   Script script;
   script.restore(real);
   take_for_real(script, [&] { ovs_rwlock_rdlock(&real); });
-  static std::thread writer;
-  writer = std::thread([] {
+  std::optional<Sleeper> writer(std::in_place, [] {
     ovs_rwlock_wrlock(&real);
     ovs_rwlock_unlock(&real);
   });
-  wait_until([] {
+  writer->wait_until_asleep([] {
     return (__atomic_load_n(&real.word, __ATOMIC_RELAXED) & kRwWritersWait) !=
            0;
   });
@@ -186,7 +186,7 @@ TEST_F(Rules, ReleaseOfARealReadLockWithAWriterWaiting) {
   EXPECT_FALSE(elided());
   ovs_mutex_unlock(&mutex);
   EXPECT_EQ(script.trace(), "start access abort(b2)");
-  writer.join();
+  writer.reset();
   EXPECT_EQ(real.word, kLockLive);
 }
 
