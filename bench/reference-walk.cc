@@ -26,6 +26,7 @@
 #include "absl/strings/string_view.h"
 #include "cmap-mix.h"
 #include "cmap.h"
+#include "ovs-rcu.h"
 #include "ovstest-command-line.h"
 #include "ovstest-json.h"
 #include "ovstest-memory.h"
@@ -114,6 +115,8 @@ class Map {
     for (uint32_t key = 0; key < n; key++) {
       cmap_insert(&map_, &elements[key].node, ovsthread::hash_u32(key));
     }
+    // Lest the tables that it grew out of are freed while lookups are timed.
+    ovsrcu_barrier();
   }
   ~Map() { cmap_destroy(&map_); }
 
