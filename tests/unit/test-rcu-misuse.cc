@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 int status_of_child(const std::function<void()>& body) {
   pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(kPatienceSeconds);
     body();
     _exit(testing::Test::HasFailure());
   }
@@ -180,10 +180,12 @@ TEST(RcuMisuse, TryQuiesceAloneIsDiagnosed) {
 TEST(RcuStall, NamesTheThreadThatDoesNotQuiesce) {
   in_process([] {
     static std::string messages;
+    static std::atomic<int> count;
     ovsthread_set_log_handler(
         [](ovsthread_log_level, const char* message, void*) {
           messages += message;
           messages += '\n';
+          ++count;
         },
         nullptr);
     Actor stalled, waiter;
@@ -192,7 +194,7 @@ TEST(RcuStall, NamesTheThreadThatDoesNotQuiesce) {
       rcu::quiesce();
     });
     waiter.start([] { rcu::synchronize(); });
-    std::this_thread::sleep_for(2500ms);
+    while (count < 2) std::this_thread::sleep_for(20ms);
     stalled.run([] { rcu::quiesce(); });
     waiter.wait();
     int first = 0, second = 0;

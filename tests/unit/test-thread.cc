@@ -448,7 +448,7 @@ TEST(OvsThreadKey, SurvivesFork) {
     for (int i = 0; i < 50; i++) {
       pid_t child = fork();
       if (child == 0) {
-        alarm(20);
+        alarm(kPatienceSeconds);
         ovsthread_key_t another;
         ovsthread_key_create(&another, nullptr);
         ovsthread_setspecific(another, &stop);
