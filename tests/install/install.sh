@@ -9,6 +9,9 @@
 # OVSTHREAD_SANITIZER.
 n=0
 
+# The descriptors that they name are those of the make that runs the tests.
+unset MAKEFLAGS MFLAGS
+
 # check NAME COMMAND...: one test, passed if COMMAND succeeds.
 check() {
   name=$1
