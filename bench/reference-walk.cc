@@ -118,7 +118,10 @@ class Map {
     // Lest the tables that it grew out of are freed while lookups are timed.
     ovsrcu_barrier();
   }
-  ~Map() { cmap_destroy(&map_); }
+  ~Map() {
+    cmap_destroy(&map_);
+    ovsrcu_barrier();  // Frees what the map has retired.
+  }
 
   uint64_t single(const std::vector<uint32_t>& keys) const {
     uint64_t sum = 0;

@@ -75,6 +75,7 @@ TEST(OvsThreadCreate, StartsAThreadAsPromised) {
       size_t size = 0;
       pthread_getattr_np(pthread_self(), &attributes);
       pthread_attr_getstack(&attributes, &stack, &size);
+      pthread_attr_destroy(&attributes);
       EXPECT_GE(size, 512u * 1024);
     };
     pthread_t thread = create("averyverylongname", body);
