@@ -10,10 +10,11 @@
 # Adds --disable-interleaving-tests, which leaves out tests/interleave/: they
 # take long to compile, and what they search does not depend on the compiler.  A
 # build with sanitizers, which cannot follow their fibers, leaves them out too.
-# A build with the thread sanitizer, which cannot follow stacks that are put
-# back, leaves out tests/scripted/.  Sets the conditionals
-# ENABLE_INTERLEAVING_TESTS and ENABLE_SCRIPTED_TESTS.  Comes after
-# OVS_ENABLE_SANITIZER.
+# Adds --disable-scripted-tests, which leaves out tests/scripted/: they compile
+# the library again and bring their own transactions, whatever the CPU.  A build
+# with the thread sanitizer, which cannot follow stacks that are put back, leaves
+# them out too.  Sets the conditionals ENABLE_INTERLEAVING_TESTS and
+# ENABLE_SCRIPTED_TESTS.  Comes after OVS_ENABLE_SANITIZER.
 AC_DEFUN([OVS_ENABLE_TESTS], [
   AC_ARG_ENABLE([tests],
     [AS_HELP_STRING([--enable-tests@<:@=auto|yes|no@:>@],
@@ -44,6 +45,10 @@ AC_DEFUN([OVS_ENABLE_TESTS], [
     [], [enable_interleaving_tests=yes])
   AM_CONDITIONAL([ENABLE_INTERLEAVING_TESTS],
     [test "$enable_interleaving_tests" != no && test -z "$SANITIZER"])
+  AC_ARG_ENABLE([scripted-tests],
+    [AS_HELP_STRING([--disable-scripted-tests],
+      [leave out the tests on scripted transactions, tests/scripted/])],
+    [], [enable_scripted_tests=yes])
   AM_CONDITIONAL([ENABLE_SCRIPTED_TESTS],
-    [AS_CASE([$SANITIZER], [*thread*], [false], [:])])
+    [AS_CASE([$enable_scripted_tests,$SANITIZER], [no,* | *,*thread*], [false], [:])])
 ])

@@ -6,6 +6,7 @@ interleave_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib -I$(top_srcdir)/tests \
 interleave_ldadd = tests/interleave/libdriver.la
 
 check_LTLIBRARIES += tests/interleave/libdriver.la
+tests_interleave_libdriver_la_LIBTOOLFLAGS = $(programs_only)
 tests_interleave_libdriver_la_CPPFLAGS = $(interleave_cppflags)
 tests_interleave_libdriver_la_SOURCES = \
 	tests/interleave/driver.cc \

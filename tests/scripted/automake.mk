@@ -5,6 +5,7 @@ check_LTLIBRARIES += tests/libovsthread-scripted.la
 scripted_cppflags = -I$(top_srcdir)/tests \
 	-DOVSTHREAD_TRANSACTION_LAYER='"scripted-layer.h"'
 scripted_ldadd = tests/libtap-listener.la tests/libovsthread-scripted.la $(GTEST_LIBS)
+tests_libovsthread_scripted_la_LIBTOOLFLAGS = $(programs_only)
 tests_libovsthread_scripted_la_CPPFLAGS = $(lib_libovsthread_core_la_CPPFLAGS) $(scripted_cppflags)
 tests_libovsthread_scripted_la_CXXFLAGS = $(lib_libovsthread_core_la_CXXFLAGS)
 tests_libovsthread_scripted_la_LIBADD = $(lib_libovsthread_core_la_LIBADD)
@@ -52,7 +53,9 @@ tests_scripted_writers_SOURCES = \
 tests_scripted_writers_CPPFLAGS = $(unit_cppflags) $(scripted_cppflags)
 tests_scripted_writers_LDADD = $(scripted_ldadd)
 
-# Suites of tests/unit/ with transactions that abort or run by chance.
+# Suites of tests/unit/ with transactions that abort or run by chance.  They see
+# nothing of the layer, so the objects of tests/unit/ are linked again.  (The
+# source that is named and not there makes it a link of C++.)
 scripted_programs += \
 	tests/scripted/cmap \
 	tests/scripted/guards \
@@ -62,33 +65,40 @@ scripted_programs += \
 	tests/scripted/rwlock \
 	tests/scripted/thread
 
-tests_scripted_cmap_SOURCES = $(tests_unit_cmap_SOURCES)
-tests_scripted_cmap_CPPFLAGS = $(tests_unit_cmap_CPPFLAGS) $(scripted_cppflags)
-tests_scripted_cmap_LDADD = $(scripted_ldadd)
+tests_scripted_cmap_SOURCES =
+nodist_EXTRA_tests_scripted_cmap_SOURCES = tests/program.cc
+tests_scripted_cmap_LDADD = $(tests_unit_cmap_OBJECTS) $(scripted_ldadd)
+EXTRA_tests_scripted_cmap_DEPENDENCIES = $(tests_unit_cmap_OBJECTS)
 
-tests_scripted_guards_SOURCES = $(tests_unit_guards_SOURCES)
-tests_scripted_guards_CPPFLAGS = $(tests_unit_guards_CPPFLAGS) $(scripted_cppflags)
-tests_scripted_guards_LDADD = $(scripted_ldadd)
+tests_scripted_guards_SOURCES =
+nodist_EXTRA_tests_scripted_guards_SOURCES = tests/program.cc
+tests_scripted_guards_LDADD = $(tests_unit_guards_OBJECTS) $(scripted_ldadd)
+EXTRA_tests_scripted_guards_DEPENDENCIES = $(tests_unit_guards_OBJECTS)
 
-tests_scripted_hmap_SOURCES = $(tests_unit_hmap_SOURCES)
-tests_scripted_hmap_CPPFLAGS = $(tests_unit_hmap_CPPFLAGS) $(scripted_cppflags)
-tests_scripted_hmap_LDADD = $(scripted_ldadd)
+tests_scripted_hmap_SOURCES =
+nodist_EXTRA_tests_scripted_hmap_SOURCES = tests/program.cc
+tests_scripted_hmap_LDADD = $(tests_unit_hmap_OBJECTS) $(scripted_ldadd)
+EXTRA_tests_scripted_hmap_DEPENDENCIES = $(tests_unit_hmap_OBJECTS)
 
-tests_scripted_mutex_SOURCES = $(tests_unit_mutex_SOURCES)
-tests_scripted_mutex_CPPFLAGS = $(tests_unit_mutex_CPPFLAGS) $(scripted_cppflags)
-tests_scripted_mutex_LDADD = $(scripted_ldadd)
+tests_scripted_mutex_SOURCES =
+nodist_EXTRA_tests_scripted_mutex_SOURCES = tests/program.cc
+tests_scripted_mutex_LDADD = $(tests_unit_mutex_OBJECTS) $(scripted_ldadd)
+EXTRA_tests_scripted_mutex_DEPENDENCIES = $(tests_unit_mutex_OBJECTS)
 
-tests_scripted_rcu_SOURCES = $(tests_unit_rcu_SOURCES)
-tests_scripted_rcu_CPPFLAGS = $(tests_unit_rcu_CPPFLAGS) $(scripted_cppflags)
-tests_scripted_rcu_LDADD = $(scripted_ldadd)
+tests_scripted_rcu_SOURCES =
+nodist_EXTRA_tests_scripted_rcu_SOURCES = tests/program.cc
+tests_scripted_rcu_LDADD = $(tests_unit_rcu_OBJECTS) $(scripted_ldadd)
+EXTRA_tests_scripted_rcu_DEPENDENCIES = $(tests_unit_rcu_OBJECTS)
 
-tests_scripted_rwlock_SOURCES = $(tests_unit_rwlock_SOURCES)
-tests_scripted_rwlock_CPPFLAGS = $(tests_unit_rwlock_CPPFLAGS) $(scripted_cppflags)
-tests_scripted_rwlock_LDADD = $(scripted_ldadd)
+tests_scripted_rwlock_SOURCES =
+nodist_EXTRA_tests_scripted_rwlock_SOURCES = tests/program.cc
+tests_scripted_rwlock_LDADD = $(tests_unit_rwlock_OBJECTS) $(scripted_ldadd)
+EXTRA_tests_scripted_rwlock_DEPENDENCIES = $(tests_unit_rwlock_OBJECTS)
 
-tests_scripted_thread_SOURCES = $(tests_unit_thread_SOURCES)
-tests_scripted_thread_CPPFLAGS = $(tests_unit_thread_CPPFLAGS) $(scripted_cppflags)
-tests_scripted_thread_LDADD = $(scripted_ldadd)
+tests_scripted_thread_SOURCES =
+nodist_EXTRA_tests_scripted_thread_SOURCES = tests/program.cc
+tests_scripted_thread_LDADD = $(tests_unit_thread_OBJECTS) $(scripted_ldadd)
+EXTRA_tests_scripted_thread_DEPENDENCIES = $(tests_unit_thread_OBJECTS)
 
 # Every command of ovstest.
 check_PROGRAMS += tests/scripted/ovstest
