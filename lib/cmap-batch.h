@@ -27,20 +27,11 @@ namespace ovsthread::cmap_core {
 inline constexpr unsigned kMaxBatch = 64;
 inline constexpr uint32_t kNoIndex = UINT32_MAX;
 
-// For each bit i of WANTED looks hashes[i] up.  Found: stores the node in
-// nodes[i] and sets bit i of the result; else leaves nodes[i] alone.
+// find_batch() of any number.
 template <class P, class Hash, class NodePointer>
-uint64_t find_batch(const Table<P>* root, uint64_t wanted, const Hash hashes[],
-                    NodePointer nodes[]) {
-  if (!root || !wanted) return 0;
-  if (!(wanted & (wanted - 1))) {
-    // Of one there is nothing to overlap.
-    int i = __builtin_ctzll(wanted);
-    Node<P>* node = find(root, root->mix(hashes[i]));
-    if (!node) return 0;
-    nodes[i] = reinterpret_cast<NodePointer>(node);
-    return wanted;
-  }
+[[gnu::noinline]] uint64_t find_in_passes(const Table<P>* root, uint64_t wanted,
+                                          const Hash hashes[],
+                                          NodePointer nodes[]) {
   uint64_t mixed[kMaxBatch];
   const Bin<P>* lines[kMaxBatch];
   Node<P>* likely[kMaxBatch];
@@ -88,6 +79,25 @@ uint64_t find_batch(const Table<P>* root, uint64_t wanted, const Hash hashes[],
     found |= left & -left;
   }
   return found;
+}
+
+// For each bit i of WANTED looks hashes[i] up.  Found: stores the node in
+// nodes[i] and sets bit i of the result; else leaves nodes[i] alone.
+template <class P, class Hash, class NodePointer>
+uint64_t find_batch(const Table<P>* root, uint64_t wanted, const Hash hashes[],
+                    NodePointer nodes[]) {
+  if (!root || !wanted) return 0;
+  if (!(wanted & (wanted - 1))) {
+    // Of one there is nothing to overlap.
+    int i = __builtin_ctzll(wanted);
+    Node<P>* node;
+    if (find_at_once(root, root->mix(hashes[i]), &node)) {
+      if (!node) return 0;
+      nodes[i] = reinterpret_cast<NodePointer>(node);
+      return wanted;
+    }
+  }
+  return find_in_passes(root, wanted, hashes, nodes);
 }
 
 // The number of the slot where HASH is, or kNoIndex.

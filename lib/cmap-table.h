@@ -127,7 +127,7 @@ struct Table {
   }
 };
 
-// Finds the chain of the mixed hash HASH, starting at TABLE.
+// Where find() goes on, from the start.
 template <class P>
 Node<P>* find_everywhere(const Table<P>* table, uint64_t hash) {
   for (;;) {
@@ -149,22 +149,29 @@ Node<P>* find_everywhere(const Table<P>* table, uint64_t hash) {
   }
 }
 
-// The same; most chains are behind the first match in a bin of TABLE itself.
+// Most lookups end with the first match in a bin of TABLE itself, or without
+// any. Returns whether this one does and then stores the chain, or null, in
+// *NODE.
 template <class P>
-inline Node<P>* find(const Table<P>* table, uint64_t hash) {
+inline bool find_at_once(const Table<P>* table, uint64_t hash, Node<P>** node) {
   const Bin<P>& line = table->bin(hash);
   uint64_t header = load_header(line);
-  if (__builtin_expect(!(header & kMoved), 1)) {
-    unsigned mask = match_tag(line, table->tag(hash));
-    if (__builtin_expect(mask != 0, 1)) {
-      // (2) the node behind the pointer; pairs with (1).
-      Node<P>* node =
-          node_of<P>(first_match(line, mask).load(P::Atomics::acquire(2)));
-      if (__builtin_expect(node && node->hash == hash, 1)) return node;
-    } else if (!overflow_of<P>(header)) {
-      return nullptr;
-    }
+  if (__builtin_expect((header & kMoved) != 0, 0)) return false;
+  unsigned mask = match_tag(line, table->tag(hash));
+  if (__builtin_expect(!mask, 0)) {
+    *node = nullptr;
+    return !overflow_of<P>(header);
   }
+  // (2) the node behind the pointer; pairs with (1).
+  *node = node_of<P>(first_match(line, mask).load(P::Atomics::acquire(2)));
+  return __builtin_expect(*node && (*node)->hash == hash, 1);
+}
+
+// Finds the chain of the mixed hash HASH, starting at TABLE.
+template <class P>
+inline Node<P>* find(const Table<P>* table, uint64_t hash) {
+  Node<P>* node;
+  if (__builtin_expect(find_at_once(table, hash, &node), 1)) return node;
   return find_everywhere(table, hash);
 }
 
