@@ -44,7 +44,9 @@ tests_interleave_rwlock_LDADD = $(interleave_ldadd) lib/libovsthread-core.la
 
 check_PROGRAMS += tests/interleave/thread-barrier
 TESTS += tests/interleave/thread-barrier
-tests_interleave_thread_barrier_SOURCES = tests/interleave/thread-barrier.cc
+tests_interleave_thread_barrier_SOURCES = \
+	tests/interleave/model-platform.h \
+	tests/interleave/thread-barrier.cc
 tests_interleave_thread_barrier_CPPFLAGS = $(interleave_cppflags)
 tests_interleave_thread_barrier_LDADD = $(interleave_ldadd)
 

@@ -4,25 +4,35 @@
 // afterwards, and the first one to leave may destroy and free it.
 #include "thread-barrier.h"
 
+#include <climits>
+#include <cstring>
+
 #include "interleave/driver.h"
 #include "interleave/model-atomics.h"
+#include "interleave/model-platform.h"
 
 namespace {
 
+using ovsthread::FutexQueue;
 using ovsthread::kRelaxed;
 using ovsthread::ModelAtomics;
+using ovsthread::ModelPlatform;
 
 struct ModelSleep {
-  static void wait(const ModelAtomics::Atomic<uint32_t>&, uint32_t) {
-    ModelAtomics::relax();
+  using Word = ModelAtomics::Atomic<uint32_t>;
+  static void wait(Word& word, uint32_t value) {
+    ModelPlatform::wait(word, value, FutexQueue::kShared);
   }
-  static void wake_all(const ModelAtomics::Atomic<uint32_t>&) {}
+  static void wake_all(Word& word) {
+    ModelPlatform::wake(word, INT_MAX, FutexQueue::kShared);
+  }
 };
 
 using Barrier = ovsthread::BarrierCore<ModelAtomics, ModelSleep>;
 
 template <class Test, int threads>
 struct Scenario : rl::test_suite<Test, threads> {
+  ModelPlatform platform;
   Barrier barrier;
   ModelAtomics::Var<int> data[threads];
 
@@ -51,15 +61,32 @@ struct Rounds : Scenario<Rounds, 2> {
   }
 };
 
+// The 2^32nd arrival is in the middle of a round.
+struct ManyRounds : Scenario<ManyRounds, 3> {
+  static constexpr uint32_t kBefore = UINT32_MAX / 3;
+  void before() {
+    Scenario::before();
+    barrier.arrivals.store(uint64_t{kBefore} * 3, kRelaxed);
+    barrier.rounds.store(kBefore, kRelaxed);
+  }
+  void thread(unsigned index) {
+    data[index] = 1;
+    barrier.block([] {});
+    RL_ASSERT(data[(index + 1) % 3] == 1);
+  }
+};
+
 // An access after the destruction fails the run, and so does one that is not
 // ordered before it: `memory` stands for plain accesses to the same memory.
 struct Destruction : rl::test_suite<Destruction, 2> {
+  ModelPlatform platform;
+  alignas(Barrier) char place[sizeof(Barrier)];
   Barrier* barrier;
   ModelAtomics::Atomic<int> first{0};
   ModelAtomics::Var<int> memory{0};
 
   void before() {
-    barrier = new Barrier;
+    barrier = new (place) Barrier;
     barrier->init(2);
   }
   void thread(unsigned) {
@@ -67,7 +94,11 @@ struct Destruction : rl::test_suite<Destruction, 2> {
     if (first.exchange(1, kRelaxed) == 0) {
       barrier->destroy();
       memory = 2;
-      delete barrier;
+      barrier->~Barrier();
+      // Relacy knows a destroyed object by what its destructor stores; without
+      // this the compiler leaves that out.
+      std::memset(place, 0, sizeof place);
+      asm volatile("" : : "r"(place) : "memory");
     }
   }
 };
@@ -76,9 +107,10 @@ struct Destruction : rl::test_suite<Destruction, 2> {
 
 int main(int argc, char** argv) {
   using namespace ovsthread::interleave;
-  return run(
-      argc, argv,
-      {random<Visibility>("all see what all did", {11, 12, 13}),
-       random<Rounds>("round after round", {}),
-       random<Destruction>("destroyed by the first to leave", {14, 15})});
+  return run(argc, argv,
+             {random<Visibility>("all see what all did", {11, 12, 13}),
+              random<Rounds>("round after round", {}),
+              random<ManyRounds>("beyond 2^32 arrivals", {}),
+              random<Destruction>("destroyed by the first to leave", {14, 15}),
+              bounded<Destruction>("the destroyer is woken", 2, {})});
 }
