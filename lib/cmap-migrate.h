@@ -33,6 +33,10 @@
 // table are sparse: where nodes were removed in order of their hashes, the
 // survivors are crowded at one end.
 //
+// So an emptied map may still have many bins.  They go, by steps of up to a
+// 32nd, as writers go on to call, for no call moves more than its chunk; while
+// nobody writes they stay.
+//
 // Progress: blocking, as all writers: a bin's lock may be held.
 #ifndef OVSTHREAD_LIB_CMAP_MIGRATE_H_
 #define OVSTHREAD_LIB_CMAP_MIGRATE_H_

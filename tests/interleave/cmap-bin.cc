@@ -284,6 +284,19 @@ struct Spread : Base<Spread, 3> {
   }
 };
 
+// One thread makes stripes while another finds no memory for them.
+struct SpreadWithoutMemory : Base<SpreadWithoutMemory, 2> {
+  void thread(unsigned index) {
+    if (index == 1) MP::without_memory = 1;
+    map.root()->counts->spread();
+    if (index == 1) MP::without_memory = -1;
+  }
+  void after() {
+    RL_ASSERT(map.count() == 1);
+    Base::after();
+  }
+};
+
 // The only node goes: who sees the map empty does not find it any more.
 struct CountLast : Base<CountLast, 2> {
   void thread(unsigned index) {
@@ -318,5 +331,7 @@ int main(int argc, char** argv) {
        random<CountRemoved>("the count knows what was removed", {9, 10}),
        random<CountReplaced>("the count is right between two writers", {}),
        random<Spread>("the count is right while stripes appear", {11, 12}),
+       random<SpreadWithoutMemory>("stripes appear though one lacks memory",
+                                   {}),
        random<CountLast>("an empty map has no node", {9, 10})});
 }

@@ -50,9 +50,11 @@ struct ModelPlatform {
   static inline Retired retired[32];
   static inline int n_retired = 0;
   static inline int live_objects = 0;
+  static inline int without_memory = -1;  // The thread that gets none.
 
   template <class T>
   static T* create(size_t n) {
+    if (without_memory == static_cast<int>(rl::thread_index())) return nullptr;
     T* objects = static_cast<T*>(std::malloc(n * sizeof(T)));
     for (size_t i = 0; i < n; i++) new (&objects[i]) T();
     live_objects++;
@@ -122,7 +124,10 @@ inline int value_of(ModelNode* node) {
 
 struct ModelMap : Map<MP> {
   // A run that failed may have left something.
-  ModelMap() : Map<MP>() { MP::live_objects = MP::n_retired = 0; }
+  ModelMap() : Map<MP>() {
+    MP::live_objects = MP::n_retired = 0;
+    MP::without_memory = -1;
+  }
 
   void add(Element& element, uint64_t hash, int value) {
     element.value = value;

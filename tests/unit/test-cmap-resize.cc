@@ -100,6 +100,53 @@ TEST_F(CmapResize, ChurnKeepsItsSize) {
   }
 }
 
+// Lines that empty are given back, whichever of a bin's lines empties first.
+TEST_F(CmapResize, EmptiedLinesGoBack) {
+  constexpr size_t kCrowd = 40;
+  std::vector<cmap_node> crowd(kCrowd);
+  auto hash_of = [](size_t i) { return unmix(i << 41); };
+  insert(1);
+  SteeredMap::of(map_).migrate(12);
+  const uint32_t before = live_bytes();
+  auto oldest_first = [](size_t i) { return i; };
+  auto newest_first = [](size_t i) { return kCrowd - 1 - i; };
+  auto middle_first = [](size_t i) { return (i + kCrowd / 2) % kCrowd; };
+  for (size_t (*nth)(size_t) : {+oldest_first, +newest_first, +middle_first}) {
+    for (size_t i = 0; i < kCrowd; i++) {
+      cmap_insert__(&map_, &crowd[i], hash_of(i));
+    }
+    EXPECT_GE(live_bytes() - before, 5 * sizeof(CmapBin));
+    for (size_t i = 0; i < kCrowd; i++) {
+      cmap_replace__(&map_, &crowd[nth(i)], nullptr, hash_of(nth(i)));
+    }
+    EXPECT_EQ(live_bytes(), before);
+  }
+}
+
+// A batch finds nodes in any line of a bin, and in the copy of a moved one.
+TEST_F(CmapResize, BatchesReachEveryLine) {
+  constexpr size_t kCrowd = 40;
+  constexpr uint64_t kAll = (uint64_t{1} << kCrowd) - 1;
+  std::vector<cmap_node> crowd(kCrowd);
+  insert(1);
+  SteeredMap& steered = SteeredMap::of(map_);
+  steered.migrate(12);
+  uint64_t hashes[kCrowd];
+  for (size_t i = 0; i < kCrowd; i++) {
+    hashes[i] = unmix(i << 41);
+    cmap_insert__(&map_, &crowd[i], hashes[i]);
+  }
+  for (bool moved : {false, true}) {
+    if (moved) steered.begin(13);
+    EXPECT_EQ(steered.is_migrating(), moved);
+    cmap_node* found[kCrowd];
+    ASSERT_EQ(cmap_find_batch__(&map_, kAll, hashes, found), kAll);
+    for (size_t i = 0; i < kCrowd; i++) EXPECT_EQ(found[i], &crowd[i]);
+  }
+  cmap_destroy(&map_);
+  rcu::barrier();
+}
+
 TEST_F(CmapResize, TableFollowsTheLoad) {
   nodes_.reserve(100000);
   insert(100000);
@@ -223,6 +270,13 @@ TEST_P(CmapFlush, InWalkOrderLeavesNoCrowd) {
     }
   }
   EXPECT_EQ(left, 0u);
+  // However many bins are left, they go as writers call again.
+  cmap_node& node = nodes_.front();
+  for (size_t i = bins_of(map_) / 4 + 1000; i; i--) {
+    cmap_insert__(&map_, &node, 0);
+    remove(&node);
+  }
+  EXPECT_LE(bins_of(map_), 64u);
 }
 INSTANTIATE_TEST_SUITE_P(Order, CmapFlush, testing::Values(true, false),
                          [](const auto& order) {
@@ -280,9 +334,11 @@ TEST_F(CmapResize, MovedBinsAreNotLookedAt) {
       EXPECT_EQ(cmap_find_index(&map_, i), UINT32_MAX);
       remove(&nodes_[i]);
       EXPECT_EQ(cmap_find(&map_, i), nullptr);
-      uint32_t hash = i;
-      const cmap_node* node = nullptr;
-      EXPECT_EQ(cmap_find_batch(&map_, 1, &hash, &node), 0u);
+      uint32_t hashes[2] = {i, i};
+      for (unsigned long wanted : {1, 3}) {  // One, or more.
+        const cmap_node* found[2];
+        EXPECT_EQ(cmap_find_batch(&map_, wanted, hashes, found), 0u);
+      }
       EXPECT_EQ(cmap_find_index(&map_, i), UINT32_MAX);
       if (index[i] != UINT32_MAX) {
         EXPECT_EQ(cmap_find_by_index(&map_, index[i]), nullptr);

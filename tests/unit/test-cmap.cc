@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <random>
 #include <set>
@@ -52,26 +53,27 @@ TEST(Cmap, ExtremeHashesAndReusedNodes) {
   cmap_node node;
   for (uint32_t hash : {0u, UINT32_MAX, 1u, 0x80000000u, 0u}) {
     std::memset(static_cast<void*>(&node), 0xee, sizeof node);
-    auto in_batch = [&] {
+    // WANTED says whether it is alone in the batch.
+    auto in_batch = [&](unsigned long wanted) {
       uint32_t hashes[2] = {hash + 1, hash};
       cmap_node untouched;
       const cmap_node* nodes[2] = {&untouched, &untouched};
-      unsigned long found = cmap_find_batch(&map, 3, hashes, nodes);
+      unsigned long found = cmap_find_batch(&map, wanted, hashes, nodes);
       EXPECT_EQ(nodes[0], &untouched);
       EXPECT_EQ(nodes[1], found ? &node : &untouched);
       return found == 2;
     };
     EXPECT_EQ(cmap_find(&map, hash), nullptr);
-    EXPECT_FALSE(in_batch());
+    EXPECT_FALSE(in_batch(2) || in_batch(3));
     EXPECT_EQ(cmap_insert(&map, &node, hash), 1u);
     EXPECT_EQ(cmap_find(&map, hash), &node);
     EXPECT_EQ(cmap_node_next(&node), nullptr);
     EXPECT_EQ(cmap_find_protected(&map, hash), &node);
     EXPECT_EQ(cmap_first(&map), &node);
-    EXPECT_TRUE(in_batch());
+    EXPECT_TRUE(in_batch(2) && in_batch(3));
     EXPECT_EQ(cmap_remove(&map, &node, hash), 0u);
     EXPECT_EQ(cmap_find(&map, hash), nullptr);
-    EXPECT_FALSE(in_batch());
+    EXPECT_FALSE(in_batch(2) || in_batch(3));
   }
   cmap_destroy(&map);
 }
@@ -82,14 +84,24 @@ TEST(Cmap, TagZeroIsNotEmpty) {
   cmap map = CMAP_INITIALIZER;
   cmap_node node[2];
   uint64_t hash[2] = {unmix(0), unmix(1)};  // Bin 0, tag 0.
-  EXPECT_EQ(cmap_find__(&map, hash[0]), nullptr);
+  auto expect = [&](cmap_node* first, cmap_node* second) {
+    EXPECT_EQ(cmap_find__(&map, hash[0]), first);
+    EXPECT_EQ(cmap_find__(&map, hash[1]), second);
+    uint64_t found = (first ? 1 : 0) | (second ? 2 : 0);
+    for (uint64_t wanted : {1, 2, 3}) {
+      cmap_node* nodes[2] = {};
+      EXPECT_EQ(cmap_find_batch__(&map, wanted, hash, nodes), wanted & found);
+      EXPECT_EQ(nodes[0], wanted & 1 ? first : nullptr);
+      EXPECT_EQ(nodes[1], wanted & 2 ? second : nullptr);
+    }
+  };
+  expect(nullptr, nullptr);
   cmap_insert__(&map, &node[0], hash[0]);
-  EXPECT_EQ(cmap_find__(&map, hash[0]), &node[0]);
-  EXPECT_EQ(cmap_find__(&map, hash[1]), nullptr);
+  expect(&node[0], nullptr);
   cmap_insert__(&map, &node[1], hash[1]);
+  expect(&node[0], &node[1]);
   cmap_replace__(&map, &node[0], nullptr, hash[0]);
-  EXPECT_EQ(cmap_find__(&map, hash[0]), nullptr);
-  EXPECT_EQ(cmap_find__(&map, hash[1]), &node[1]);
+  expect(nullptr, &node[1]);
   cmap_destroy(&map);
 }
 
@@ -146,11 +158,15 @@ class Reference {
     }
     ASSERT_EQ(found, expected) << "hash " << hash;
     uint64_t hashes[3] = {hash, hash, ~hash};
-    cmap_node* nodes[3] = {};
-    uint64_t bits = cmap_find_batch__(&map_, 2, hashes, nodes);
-    ASSERT_EQ(bits, expected.empty() ? 0u : 2u);
-    ASSERT_EQ(nodes[1], cmap_find__(&map_, hash));
-    ASSERT_FALSE(nodes[0] || nodes[2]);
+    for (uint64_t wanted : {0, 2, 3}) {
+      cmap_node* nodes[3] = {};
+      uint64_t bits = cmap_find_batch__(&map_, wanted, hashes, nodes);
+      ASSERT_EQ(bits, expected.empty() ? 0u : wanted);
+      for (int i = 0; i < 3; i++) {
+        ASSERT_EQ(nodes[i],
+                  wanted >> i & 1 ? cmap_find__(&map_, hash) : nullptr);
+      }
+    }
   }
 
   void check_all() const {
@@ -303,6 +319,49 @@ TEST(Cmap, RemovedNodesLeadOn) {
   EXPECT_EQ(cmap_remove(&map, &nodes[1], 7), 1u);
   EXPECT_EQ(cmap_node_next(middle), &nodes[0]);
   EXPECT_EQ(cmap_find(&map, 7), &nodes[0]);
+  cmap_destroy(&map);
+  rcu::quiesce();
+}
+
+// A reader walks the lines that its bin had when it loaded the header, and no
+// others, though at each step a writer empties the one where it stands and
+// fills more than one anew.
+TEST(Cmap, TheWalkOfAReaderIsFixed) {
+  FixedKey key;
+  cmap map = CMAP_INITIALIZER;
+  std::deque<cmap_node> nodes;
+  auto insert = [&](size_t n) {
+    for (; n; n--) {
+      uint64_t hash = unmix(nodes.size() << 41);  // In bin 0.
+      cmap_insert__(&map, &nodes.emplace_back(), hash);
+    }
+  };
+  constexpr size_t kSlots = CmapPlatform::kSlots;
+  insert(1);
+  SteeredMap& steered = SteeredMap::of(map);
+  steered.migrate(12);
+  insert(4 * kSlots - 1);
+  const cmap_node* staying = &nodes[kSlots];  // In the oldest overflow line.
+  size_t lines = 0;
+  bool met = false;
+  const CmapBin* line = steered.root()->bins;
+  for (;;) {
+    line = cmap_core::overflow_of<CmapPlatform>(cmap_core::load_header(*line));
+    if (!line) break;
+    ASSERT_LE(++lines, 3u);
+    for (const auto& slot : line->slots) {
+      auto* node = reinterpret_cast<cmap_node*>(
+          cmap_core::node_of<CmapPlatform>(slot.load(kRelaxed)));
+      if (node == staying) {
+        met = true;
+      } else if (node) {
+        cmap_replace__(&map, node, nullptr, unmix(node->hash));
+      }
+    }
+    insert(kSlots + 1);
+  }
+  EXPECT_EQ(lines, 3u);
+  EXPECT_TRUE(met);
   cmap_destroy(&map);
   rcu::quiesce();
 }
