@@ -19,7 +19,7 @@ void Thread::start(const char* name, void* (*function)(void*), void* arg) {
 void Thread::join() {
   if (!joinable_) fatal("Thread::join called on a thread that is not joinable");
   int error = pthread_join(handle_, nullptr);
-  if (error != 0) fatal("Thread::join failed: %s", strerror(error));
+  if (error != 0) fatal("Thread::join failed: %s", strerrordesc_np(error));
   joinable_ = false;
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 using A = RealAtomics;
 
-constexpr size_t kMinStack = 512 * 1024;
+constexpr size_t kMinStack = size_t{512} * 1024;
 constexpr int kNameBytes = 15;
 
 A::Atomic<bool> multithreaded{false};
@@ -101,7 +101,8 @@ pthread_t create_thread(const char* name, void* (*start)(void*), void* arg) {
   snprintf(aux->name, sizeof aux->name, "%s", name);
   pthread_t thread;
   int error = pthread_create(&thread, &attributes, run_thread, aux);
-  if (error != 0) fatal("cannot create thread %s: %s", name, strerror(error));
+  if (error != 0)
+    fatal("cannot create thread %s: %s", name, strerrordesc_np(error));
   pthread_attr_destroy(&attributes);
   rcu::start_helper();
   return thread;
@@ -134,7 +135,7 @@ pid_t fork_or_exit(const char* where) {
     fatal_exit("%s: fork is forbidden: %s", where, reason);
   }
   pid_t pid = fork();
-  if (pid < 0) fatal_exit("%s: fork failed: %s", where, strerror(errno));
+  if (pid < 0) fatal_exit("%s: fork failed: %s", where, strerrordesc_np(errno));
   return pid;
 }
 
@@ -152,7 +153,7 @@ void fatal_exit(const char* format, ...) {
   va_start(args, format);
   vlog_message(OVSTHREAD_LOG_FATAL, format, args);
   va_end(args);
-  exit(EXIT_FAILURE);
+  exit(EXIT_FAILURE);  // NOLINT(concurrency-mt-unsafe): what it is for.
 }
 
 }  // namespace ovsthread
