@@ -96,13 +96,8 @@ Bin<P>* overflow_of(uint64_t header) {
   return reinterpret_cast<Bin<P>*>(header & kLinkMask);
 }
 
-#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
+#if defined(__SSE2__) && !OVSTHREAD_THREAD_SANITIZER
 #define OVSTHREAD_CMAP_SSE2 1
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#undef OVSTHREAD_CMAP_SSE2
-#endif
-#endif
 #endif
 
 // Which slots of LINE seem to have TAG: a filter, the caller loads those words

@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "atomics.h"
+
 namespace ovsthread {
 
 // The exit status for a process of its own that ran a test.  The test's
@@ -30,6 +32,16 @@ inline int report_to_parent() {
 
 // A process that hangs fails.  Far more than any test takes.
 constexpr unsigned kPatienceSeconds = 120;
+
+// Whether a child of fork is usable whatever the other threads did.  The locks
+// of the sanitizers' own allocators stay taken in it.
+#if OVSTHREAD_THREAD_SANITIZER || defined(__SANITIZE_ADDRESS__)
+constexpr bool kForkBesideThreads = false;
+#elif defined(__has_feature)
+constexpr bool kForkBesideThreads = !__has_feature(address_sanitizer);
+#else
+constexpr bool kForkBesideThreads = true;
+#endif
 
 template <class Body>
 void in_process(const Body& body) {

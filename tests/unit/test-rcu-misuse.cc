@@ -26,14 +26,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kAddressSanitizer = true;
-#elif defined(__has_feature)
-constexpr bool kAddressSanitizer = __has_feature(address_sanitizer);
-#else
-constexpr bool kAddressSanitizer = false;
-#endif
-
 // The status of a child of fork that runs BODY.
 int status_of_child(const std::function<void()>& body) {
   pid_t child = fork();
@@ -85,7 +77,7 @@ TEST_P(Rcu, ForkAdoptsTheCallbacksOfOtherThreads) {
 
 // Forking at any moment of other threads' RCU calls leaves a usable child.
 TEST_P(Rcu, ForkAtAnyMoment) {
-  if (OVSTHREAD_THREAD_SANITIZER || kAddressSanitizer) {
+  if (!kForkBesideThreads) {
     GTEST_SKIP() << "the sanitizer's own locks don't survive fork beside busy "
                     "threads";
   }
