@@ -74,6 +74,28 @@ TEST(HmapStripes, ASmallMapFitsHalfACacheLineAndAllocatesNoStripes) {
   hmap_destroy(&map);
 }
 
+// The stripes of a map that no longer needs them serve the next one, empty.
+TEST(HmapStripes, ReturnToThePool) {
+  hmap maps[2];
+  hmap_node node;
+  size_t stripes = 0;
+  for (bool shrunk : {false, true, false}) {
+    for (hmap& map : maps) {
+      hmap_init(&map);
+      hmap_reserve(&map, 64 * stripe_count() * 2 - 1);
+      EXPECT_EQ(hmap_count(&map), 0u);
+      if (stripes != 0) {
+        EXPECT_EQ(map.tally, stripes);
+      }
+      stripes = map.tally;
+      hmap_insert(&map, &node, 0);
+      if (shrunk) hmap_shrink(&map);
+      EXPECT_EQ(hmap_count(&map), 1u);
+      hmap_destroy(&map);
+    }
+  }
+}
+
 // Runs FUNCTION(i) in one thread for each stripe at once.
 template <class Function>
 void run_on_each_stripe(Function function) {

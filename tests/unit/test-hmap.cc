@@ -377,8 +377,10 @@ TEST(Hmap, ReservesAnyCapacityFromEmpty) {
     hmap_reserve(&map, capacity);
     EXPECT_GE(hmap_capacity(&map), capacity);
     EXPECT_LE(hmap_capacity(&map), 2 * capacity + 7);
+    EXPECT_NE(map.mask, 1u);
     std::vector<Element> elements(capacity);
     size_t before = hmap_capacity(&map);
+    hmap_reserve(&map, capacity / 3);
     for (size_t i = 0; i < capacity; i++) {
       elements[i].value = static_cast<int>(i);
       hmap_insert(&map, &elements[i].node, i);
@@ -469,12 +471,18 @@ TEST(Hmap, MarksNodesThatAreInNoMap) {
 
 TEST(Hmap, TakesExtremeHashesAndReusedNodes) {
   hmap map = HMAP_INITIALIZER(&map);
-  hmap_node node;
+  hmap_node node, old, now = {1, nullptr};
   for (size_t hash : {size_t{0}, size_t{UINT32_MAX}, SIZE_MAX}) {
     EXPECT_EQ(hmap_first_with_hash(&map, hash), nullptr);
     hmap_insert(&map, &node, hash);
     EXPECT_EQ(hmap_first_with_hash(&map, hash), &node);
     EXPECT_EQ(hmap_next_with_hash(&node), nullptr);
+    EXPECT_EQ(hmap_first_with_hash(&map, hash ^ size_t{1} << 40), nullptr);
+    hmap_insert_fast(&map, &old, hash);
+    hmap_replace(&map, &old, &now);
+    EXPECT_EQ(hmap_first_with_hash(&map, hash), &now);
+    EXPECT_EQ(hmap_next_with_hash(&now), &node);
+    hmap_remove(&map, &now);
     hmap_remove(&map, &node);
     EXPECT_EQ(hmap_first_with_hash(&map, hash), nullptr);
   }
@@ -536,6 +544,19 @@ TEST_P(WithHash, PositionsSkipNoNodeThatStays) {
                               staying.end()));
     hmap_destroy(&map);
   }
+}
+
+// What was to come in a bucket that empties is not left out in the next one.
+TEST(Hmap, APositionInABucketThatEmpties) {
+  hmap map = HMAP_INITIALIZER(&map);
+  hmap_node nodes[4];
+  hmap_reserve(&map, 7);
+  for (size_t i : {0, 1, 2, 3}) hmap_insert_fast(&map, &nodes[i], i / 2);
+  hmap_position position = {0, 0};
+  EXPECT_EQ(hmap_at_position(&map, &position), &nodes[1]);
+  for (int i : {0, 1}) hmap_remove(&map, &nodes[i]);
+  for (int i : {3, 2}) EXPECT_EQ(hmap_at_position(&map, &position), &nodes[i]);
+  hmap_destroy(&map);
 }
 
 TEST_P(WithHash, RemovingAtEachPositionEmptiesTheMap) {
