@@ -105,10 +105,8 @@ Bin<P>* overflow_of(uint64_t header) {
 // its number is the word's offset in the line, plus 4.
 //
 // The vector loads read the line at once: a loop over the slots mispredicts.
-// What matters besides is how few instructions wait for the line, for as many
-// lookups overlap as the processor's scheduler can hold.  Each word of an
-// aligned vector load is read whole, and a slot that changes meanwhile belongs
-// to an operation that overlaps the search.
+// Each word of an aligned vector load is read whole, and a slot that changes
+// meanwhile belongs to an operation that overlaps the search.
 template <class P>
 inline unsigned match_tag(const Bin<P>& line, uint64_t tag) {
 #ifdef OVSTHREAD_CMAP_SSE2
@@ -139,7 +137,7 @@ inline unsigned match_tag(const Bin<P>& line, uint64_t tag) {
   return mask;
 }
 
-// The slot of LINE that the lowest bit of MASK stands for, and its number.
+// The slot of LINE that the lowest bit of MASK stands for.
 template <class P>
 inline const Word<P>& first_match(const Bin<P>& line, unsigned mask) {
   static_assert(offsetof(Bin<P>, slots) == sizeof(uint64_t) ||

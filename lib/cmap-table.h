@@ -150,8 +150,7 @@ Node<P>* find_everywhere(const Table<P>* table, uint64_t hash) {
 }
 
 // Most lookups end with the first match in a bin of TABLE itself, or without
-// any. Returns whether this one does and then stores the chain, or null, in
-// *NODE.
+// any.  Returns whether this one does; then *NODE is the chain, or null.
 template <class P>
 inline bool find_at_once(const Table<P>* table, uint64_t hash, Node<P>** node) {
   const Bin<P>& line = table->bin(hash);
