@@ -189,35 +189,44 @@ struct Exit : Scenario<Exit, 2> {
   void after() { finish(2); }
 };
 
-// The barrier covers what another thread has posted and not handed over, and
-// shows what the callback did, whoever ran it.
-struct Barrier : Scenario<Barrier, 2> {
+// One thread posts, hands over and runs what is due; the other one waits in the
+// barrier for the callback.  Self has post(record).
+template <class Self>
+struct WaitForACallback : Scenario<Self, 2> {
   ModelAtomics::Atomic<int> posted{0};
 
-  void thread(unsigned index) {
-    Record& record = *core.add(index);
+  void post_or_wait(unsigned index, Record& record) {
     if (index == 0) {
-      core.activate(record);
-      unpublish(record);
+      this->core.activate(record);
+      static_cast<Self*>(this)->post(record);
       posted.store(1, std::memory_order_release);
-      core.quiesce(record);
-      core.run(record);
+      this->core.quiesce(record);
+      this->core.run(record);
     } else {
       while (!posted.load(std::memory_order_acquire)) ModelAtomics::relax();
-      barrier(record);
-      RL_ASSERT(calls == 1);
-      RL_ASSERT(data == 0);
+      this->barrier(record);
+      RL_ASSERT(this->calls == 1);
     }
+  }
+  void after() { this->finish(1); }
+};
+
+// The barrier covers what another thread has posted and not handed over, and
+// shows what the callback did, whoever ran it.
+struct Barrier : WaitForACallback<Barrier> {
+  void post(Record& record) { unpublish(record); }
+  void thread(unsigned index) {
+    Record& record = *core.add(index);
+    post_or_wait(index, record);
+    if (index == 1) RL_ASSERT(data == 0);
     core.deactivate(record);
   }
-  void after() { finish(1); }
 };
 
 // The callback waits for readers: a thread that waits in the barrier for the
 // callback must not be one.
-struct BarrierForAWaiter : Scenario<BarrierForAWaiter, 2> {
+struct BarrierForAWaiter : WaitForACallback<BarrierForAWaiter> {
   Record* records[2];
-  ModelAtomics::Atomic<int> posted{0};
 
   void before() {
     for (unsigned i = 0; i < 2; i++) records[i] = core.add(i);
@@ -232,22 +241,11 @@ struct BarrierForAWaiter : Scenario<BarrierForAWaiter, 2> {
     core.activate(record);
     ++scenario->calls;
   }
+  void post(Record& record) { record.batch.post(synchronize, this); }
   void thread(unsigned index) {
-    Record& record = *records[index];
-    if (index == 0) {
-      core.activate(record);
-      record.batch.post(synchronize, this);
-      posted.store(1, std::memory_order_release);
-      core.quiesce(record);
-      core.run(record);
-    } else {
-      while (!posted.load(std::memory_order_acquire)) ModelAtomics::relax();
-      barrier(record);
-      RL_ASSERT(calls == 1);
-    }
-    core.deactivate(record);
+    post_or_wait(index, *records[index]);
+    core.deactivate(*records[index]);
   }
-  void after() { finish(1); }
 };
 
 // Whoever waits for a reader is woken by it.
