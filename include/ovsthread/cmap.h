@@ -11,9 +11,11 @@
  * by itself, at most 64 bins in a call.
  *
  * Readers, and writers whom no common lock excludes, must be RCU-active (see
- * ovs-rcu.h, ovsthread/rcu.h): removed nodes must stay as they are until a
- * grace period has passed, unless no other thread can hold them.  Equal hashes
- * are allowed; a lookup returns the newest node, the others follow.
+ * ovs-rcu.h, ovsthread/rcu.h) before their first call: a thread that
+ * ovs_thread_create() starts is, any other calls ovsrcu_quiesce_end() or holds
+ * a read-side guard.  Removed nodes must stay as they are until a grace period
+ * has passed, unless no other thread can hold them.  Equal hashes are allowed;
+ * a lookup returns the newest node, the others follow.
  *
  * Out of memory: an insertion that can't be done without memory aborts with a
  * message (C++: throws std::bad_alloc and leaves the map as it was).  Resizing

@@ -53,6 +53,7 @@ class Stress {
 
   // Inserts, replaces and removes PER_WAVE elements of its own, WAVES times.
   void write(uint64_t id, int waves, size_t per_wave) {
+    rcu::quiesce_end();  // A new thread is quiescent.
     std::mt19937_64 random(seed_ * 31 + id);
     auto draw = [&] { return hash_of(random() % (4 * spread_)); };
     for (int wave = 0; wave < waves; wave++) {
@@ -79,6 +80,7 @@ class Stress {
   }
 
   void read_until(const std::atomic<bool>& done) {
+    rcu::quiesce_end();
     do {
       look_up();
       rcu::quiesce();
@@ -208,6 +210,7 @@ TEST(CmapStress, CountIsNeverZeroWhileANodeIsThere) {
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; t++) {
     threads.emplace_back([&, t] {
+      rcu::quiesce_end();
       uint32_t hash = 1000 + static_cast<uint32_t>(t);
       Element* mine[2] = {&pool[2 * t], &pool[2 * t + 1]};
       cmap_insert(&map, &mine[0]->node, hash);
@@ -252,7 +255,7 @@ TEST(CmapStress, DestroyUnderReaders) {
     std::vector<std::thread> readers;
     for (int t = 0; t < 2; t++) {
       readers.emplace_back([&] {
-        rcu::quiesce();
+        rcu::quiesce_end();
         cmap_cursor cursor = cmap_cursor_start(map.get());
         const cmap copy = *map;
         inside++;
