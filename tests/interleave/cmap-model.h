@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 
 #include "cmap-core.h"
@@ -63,10 +62,6 @@ struct ModelPlatform {
   template <class T>
   static void destroy(T* objects, size_t n) {
     for (size_t i = 0; i < n; i++) objects[i].~T();
-    // Relacy knows a destroyed object by what its destructor stores; without
-    // this the compiler leaves that out.
-    std::memset(static_cast<void*>(objects), 0, n * sizeof(T));
-    asm volatile("" : : "r"(objects) : "memory");
     std::free(objects);
     live_objects--;
   }
