@@ -95,10 +95,10 @@ struct Platform {
 
   static bool in_transaction() { return elision::in_transaction(); }
   static void safe_point_migration() {
-    elision::safe_point(elision::SafePoint::kMigration);
+    elision::safe_point(OVS_SAFE_POINT_MIGRATION);
   }
   static void safe_point_allocation() {
-    elision::safe_point(elision::SafePoint::kAllocation);
+    elision::safe_point(OVS_SAFE_POINT_ALLOCATION);
   }
   // A writer inside a transaction met a bin that is locked for real.
   static void abort_busy() { safe_point_migration(); }

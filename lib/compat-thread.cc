@@ -90,7 +90,7 @@ void ovs_barrier_init(ovs_barrier* barrier, uint32_t size) {
 }
 
 void ovs_barrier_block(ovs_barrier* barrier) {
-  elision::safe_point(elision::SafePoint::kBarrier);
+  elision::safe_point(OVS_SAFE_POINT_BARRIER);
   if (barrier->size == 0) {
     fatal("barrier %p of no threads: ovs_barrier_block called by thread %s",
           static_cast<void*>(barrier), thread_name().text);
@@ -103,7 +103,7 @@ void ovs_barrier_block(ovs_barrier* barrier) {
 }
 
 void ovs_barrier_destroy(ovs_barrier* barrier) {
-  elision::safe_point(elision::SafePoint::kBarrier);
+  elision::safe_point(OVS_SAFE_POINT_BARRIER);
   core(barrier).destroy();
 }
 

@@ -37,6 +37,9 @@ ovs_elision_counts sum() {
     for (int i = 0; i < OVS_N_ABORTS; i++) {
       total.aborts[i] += block->aborts[i].read();
     }
+    for (int i = 0; i < OVS_N_SAFE_POINTS; i++) {
+      total.safe_points[i] += block->safe_points[i].read();
+    }
   }
   return total;
 }
@@ -74,7 +77,7 @@ Counts* register_counts() {
 
 void ovs_elision_counts_read(ovs_elision_counts* counts) {
   using namespace ovsthread::elision;
-  safe_point(SafePoint::kStatistics);
+  safe_point(OVS_SAFE_POINT_STATISTICS);
   pthread_mutex_lock(&registry_lock);
   *counts = sum();
   counts->acquisitions -= baseline.acquisitions;
@@ -83,12 +86,15 @@ void ovs_elision_counts_read(ovs_elision_counts* counts) {
   for (int i = 0; i < OVS_N_ABORTS; i++) {
     counts->aborts[i] -= baseline.aborts[i];
   }
+  for (int i = 0; i < OVS_N_SAFE_POINTS; i++) {
+    counts->safe_points[i] -= baseline.safe_points[i];
+  }
   pthread_mutex_unlock(&registry_lock);
 }
 
 void ovs_elision_counts_reset() {
   using namespace ovsthread::elision;
-  safe_point(SafePoint::kStatistics);
+  safe_point(OVS_SAFE_POINT_STATISTICS);
   pthread_mutex_lock(&registry_lock);
   baseline = sum();
   pthread_mutex_unlock(&registry_lock);
@@ -99,4 +105,14 @@ const char* ovs_elision_abort_name(ovs_elision_abort cause) {
       "busy", "conflict", "capacity", "cold", "nested", "safe_point", "other"};
   static_assert(sizeof kNames / sizeof kNames[0] == OVS_N_ABORTS);
   return cause < OVS_N_ABORTS ? kNames[cause] : "unknown";
+}
+
+const char* ovs_safe_point_name(ovs_safe_point what) {
+  static constexpr const char* kNames[] = {
+      "condition_wait", "rcu_register", "quiesce",      "synchronize",
+      "barrier",        "fork",         "thread_start", "message",
+      "wake",           "migration",    "allocation",   "statistics",
+      "mode_change"};
+  static_assert(sizeof kNames / sizeof kNames[0] == OVS_N_SAFE_POINTS);
+  return what < OVS_N_SAFE_POINTS ? kNames[what] : "unknown";
 }

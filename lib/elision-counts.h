@@ -34,6 +34,7 @@ struct alignas(OVSTHREAD_CACHE_LINE_SIZE) Counts {
   Counter elided;
   Counter started;
   Counter aborts[OVS_N_ABORTS];
+  Counter safe_points[OVS_N_SAFE_POINTS];
   Vetoes vetoes;           // the owner's alone
   Counts* next = nullptr;  // in the list of all blocks
   bool in_use = true;      // under the registry's lock

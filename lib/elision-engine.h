@@ -38,6 +38,7 @@
 #include <ovsthread/elision.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "atomics.h"
 #include "elision-counts.h"
@@ -141,13 +142,21 @@ class Engine {
     }
   }
 
-  static void safe_point() {
+  static void safe_point(ovs_safe_point what) {
     if (Process::thread().held.any_elided()) {
-      Layer::template abort<kCodeSafePoint>();
+      abort_at(what, std::make_integer_sequence<unsigned, OVS_N_SAFE_POINTS>());
     }
   }
 
  private:
+  // The code of an abort is part of its instruction.
+  template <unsigned... kinds>
+  static void abort_at(ovs_safe_point what,
+                       std::integer_sequence<unsigned, kinds...>) {
+    ((what == kinds ? Layer::template abort<kCodeSafePoint + kinds>() : void()),
+     ...);
+  }
+
   static bool is_free(const LockKind& kind, uint32_t word) {
     return (word & kind.mask) == kLockLive;
   }
@@ -228,7 +237,10 @@ class Engine {
       Next next = after_abort(attempts, cause, spread(counts));
       if (!next.retry) {
         counts.vetoes.aborted(&word, where, cause);
-        if (cause == OVS_ABORT_SAFE_POINT) thread.suspended_by = &word;
+        if (cause == OVS_ABORT_SAFE_POINT) {
+          counts.safe_points[safe_point_kind(status_code(status))].increment();
+          thread.suspended_by = &word;
+        }
         return Acquired::kFallback;
       }
       for (unsigned i = 0; i < next.looks; i++) A::relax();

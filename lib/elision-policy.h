@@ -30,21 +30,24 @@ namespace ovsthread::elision {
 
 // Codes of the library's own aborts; far from 0 and 0xff, which others use.
 inline constexpr uint8_t kCodeBusy = 0xb1;
-inline constexpr uint8_t kCodeSafePoint = 0xb2;
 inline constexpr uint8_t kCodeListFull = 0xb3;
 inline constexpr uint8_t kCodeSwitchedOff = 0xb4;
+// The first of as many as there are kinds of safe points.
+inline constexpr uint8_t kCodeSafePoint = 0xc0;
+static_assert(kCodeSafePoint + OVS_N_SAFE_POINTS <= 0xd0);
+
+// The kind of a safe point by its CODE; OVS_N_SAFE_POINTS or more for others.
+constexpr unsigned safe_point_kind(uint8_t code) {
+  return code < kCodeSafePoint ? OVS_N_SAFE_POINTS : code - kCodeSafePoint;
+}
 
 constexpr ovs_elision_abort classify(uint32_t status) {
   // An explicit abort inside a nested transaction is the program's own.
   if ((status & kStatusExplicit) && !(status & kStatusNested)) {
-    switch (status_code(status)) {
-      case kCodeBusy:
-        return OVS_ABORT_BUSY;
-      case kCodeSafePoint:
-        return OVS_ABORT_SAFE_POINT;
-      default:
-        return OVS_ABORT_OTHER;
-    }
+    uint8_t code = status_code(status);
+    if (code == kCodeBusy) return OVS_ABORT_BUSY;
+    return safe_point_kind(code) < OVS_N_SAFE_POINTS ? OVS_ABORT_SAFE_POINT
+                                                     : OVS_ABORT_OTHER;
   }
   if (status & kStatusCapacity) return OVS_ABORT_CAPACITY;
   if (status & kStatusConflict) return OVS_ABORT_CONFLICT;

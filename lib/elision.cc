@@ -94,13 +94,13 @@ __attribute__((constructor)) void initialise() {
 
 bool in_transaction() { return tls_elision.held.any_elided(); }
 
-void safe_point(SafePoint) { LibraryEngine::safe_point(); }
+void safe_point(ovs_safe_point what) { LibraryEngine::safe_point(what); }
 
 }  // namespace ovsthread::elision
 
 int ovs_elision_set_mode(ovs_elision_mode mode) {
   using namespace ovsthread::elision;
-  safe_point(SafePoint::kModeChange);
+  safe_point(OVS_SAFE_POINT_MODE_CHANGE);
   switch (mode) {
     case OVS_ELISION_OFF:
       switch_to(mode, false, "switched off by ovs_elision_set_mode()");

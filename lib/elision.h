@@ -8,30 +8,13 @@
 
 namespace ovsthread::elision {
 
-// What no transaction can do, as the name appears in diagnostics.
-enum class SafePoint : unsigned char {
-  kConditionWait,
-  kRcuRegister,
-  kQuiesce,
-  kSynchronize,
-  kBarrier,
-  kFork,
-  kThreadStart,
-  kMessage,
-  kWake,
-  kMigration,
-  kAllocation,
-  kStatistics,
-  kModeChange,
-};
-
 // Whether the calling thread runs an elided section now.  Wait-free.
 bool in_transaction();
 
-// To be passed before anything that SafePoint names.  Outside a transaction it
-// does nothing.  Inside, it aborts: the section starts again with its locks
-// taken for real, and this call does not return.
-void safe_point(SafePoint what);
+// To be passed before WHAT.  Outside a transaction it does nothing.  Inside, it
+// aborts: the section starts again with its locks taken for real, this call
+// does not return, and the abort is counted as one of WHAT.
+void safe_point(ovs_safe_point what);
 
 }  // namespace ovsthread::elision
 

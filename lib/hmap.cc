@@ -103,7 +103,7 @@ size_t mask_for(size_t nodes) {
 
 void leave_transaction_for(size_t buckets) {
   if (buckets >= kSafePointBuckets) {
-    elision::safe_point(elision::SafePoint::kAllocation);
+    elision::safe_point(OVS_SAFE_POINT_ALLOCATION);
   }
 }
 

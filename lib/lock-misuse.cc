@@ -14,7 +14,7 @@ namespace ovsthread {
 void report_misuse(const LockMisuse& misuse) {
   // Not left to fatal(): asking for the thread's name may be a system call, at
   // which a transaction would end as if by chance.
-  elision::safe_point(elision::SafePoint::kMessage);
+  elision::safe_point(OVS_SAFE_POINT_MESSAGE);
   char where[kSiteTextSize];
   char other[kSiteTextSize];
   char link[kSiteTextSize + 64] = "";

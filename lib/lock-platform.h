@@ -35,7 +35,7 @@ struct LockPlatform {
   static void wake(const RealAtomics::Atomic<uint32_t>& word, int count,
                    FutexQueue queue) {
     // An abort takes the release back, too.
-    elision::safe_point(elision::SafePoint::kWake);
+    elision::safe_point(OVS_SAFE_POINT_WAKE);
     futex_wake(word, count, queue);
   }
   // Locks share gates: one is had only for moments.

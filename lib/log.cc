@@ -35,7 +35,7 @@ void log_message(ovsthread_log_level level, const char* format, ...) {
 }
 
 void fatal(const char* format, ...) {
-  elision::safe_point(elision::SafePoint::kMessage);
+  elision::safe_point(OVS_SAFE_POINT_MESSAGE);
   va_list args;
   va_start(args, format);
   vlog_message(OVSTHREAD_LOG_FATAL, format, args);

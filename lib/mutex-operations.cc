@@ -90,7 +90,7 @@ void mutex_destroy(RealMutex& mutex, const char* where) {
 
 void mutex_wait(RealMutex& mutex, pthread_cond_t& condition,
                 const char* where) {
-  elision::safe_point(elision::SafePoint::kConditionWait);
+  elision::safe_point(OVS_SAFE_POINT_CONDITION_WAIT);
   LockResult result = mutex.wait(condition, held_locks().self());
   if (result == LockResult::kDone) {
     mutex.where.store(where, kRelaxed);

@@ -22,7 +22,7 @@ int64_t now_ms() {
 }  // namespace
 
 void Sleepers::wake() {
-  elision::safe_point(elision::SafePoint::kWake);
+  elision::safe_point(OVS_SAFE_POINT_WAKE);
   // Relaxed: the core's fences order what is waited for.
   count_.fetch_add(1, kRelaxed);
   futex_wake(count_, INT_MAX, FutexQueue::kShared);

@@ -32,7 +32,6 @@ using A = RealAtomics;
 using Domain = Core<A, Sleepers>;
 using Record = Domain::Record;
 using elision::safe_point;
-using elision::SafePoint;
 
 constinit Domain domain;
 
@@ -76,7 +75,7 @@ void on_thread_exit(void* aux) {
   unregister(record);
 }
 
-void before_fork() { safe_point(SafePoint::kFork); }
+void before_fork() { safe_point(OVS_SAFE_POINT_FORK); }
 
 void in_child_of_fork() {
   domain.drop_others(tls_record);
@@ -94,7 +93,7 @@ void init() {
 }
 
 Record& register_thread() {
-  safe_point(SafePoint::kRcuRegister);
+  safe_point(OVS_SAFE_POINT_RCU_REGISTER);
   pthread_once(&init_once, init);
   // The warning about a thread that doesn't quiesce has only its number.
   thread_name_set(thread_name().text);
@@ -146,7 +145,7 @@ void quiesce_and_run(Record& record) {
 void leave(Record& record) {
   bool run = quiescers_run_callbacks();
   if (!record.batch.empty() || (run && domain.has_pending())) {
-    safe_point(SafePoint::kQuiesce);
+    safe_point(OVS_SAFE_POINT_QUIESCE);
     if (run) quiesce_and_run(record);
   }
   domain.deactivate(record);
@@ -154,7 +153,7 @@ void leave(Record& record) {
 
 void post(Record& record, Function function, void* arg) {
   if (__builtin_expect(!record.batch.has_room(), 0)) {
-    safe_point(SafePoint::kAllocation);
+    safe_point(OVS_SAFE_POINT_ALLOCATION);
     record.batch.grow();
   }
   record.batch.post(function, arg);
@@ -216,7 +215,7 @@ void stop_helper() {
 }  // namespace
 
 void start_helper() {
-  safe_point(SafePoint::kThreadStart);
+  safe_point(OVS_SAFE_POINT_THREAD_START);
   uint32_t expected = kQuiescers;
   // Relaxed: there is only a choice to make.
   if (!mode.compare_exchange(expected, kHelper, kRelaxed, kRelaxed)) return;
@@ -250,7 +249,7 @@ void retire(Function function, void* arg) {
     post(*record, function, arg);
     return;
   }
-  safe_point(SafePoint::kQuiesce);
+  safe_point(OVS_SAFE_POINT_QUIESCE);
   record = &self();
   domain.activate(*record);
   post(*record, function, arg);
@@ -273,12 +272,12 @@ uint64_t read_section() {
 }
 
 void quiesce() {
-  safe_point(SafePoint::kQuiesce);
+  safe_point(OVS_SAFE_POINT_QUIESCE);
   quiesce_and_run(unguarded_self("ovsrcu_quiesce"));
 }
 
 bool try_quiesce() {
-  safe_point(SafePoint::kQuiesce);
+  safe_point(OVS_SAFE_POINT_QUIESCE);
   if (is_alone()) {
     fatal("ovsrcu_try_quiesce called in a single-threaded process");
   }
@@ -287,7 +286,7 @@ bool try_quiesce() {
 }
 
 void quiesce_start() {
-  safe_point(SafePoint::kQuiesce);
+  safe_point(OVS_SAFE_POINT_QUIESCE);
   leave(unguarded_self("ovsrcu_quiesce_start"));
 }
 
@@ -305,7 +304,7 @@ void synchronize() {
 }
 
 void synchronize_keeping_state() {
-  safe_point(SafePoint::kSynchronize);
+  safe_point(OVS_SAFE_POINT_SYNCHRONIZE);
   Record& record = unguarded_self("synchronize");
   bool was_active = record.active;
   wait_for_readers(record);
@@ -318,7 +317,7 @@ void barrier() {
 }
 
 void barrier_keeping_state() {
-  safe_point(SafePoint::kBarrier);
+  safe_point(OVS_SAFE_POINT_BARRIER);
   Record& record = waiting_self("barrier");
   bool was_active = record.active;
   // Relaxed: whoever calls both from two threads gets either.
@@ -331,7 +330,7 @@ void barrier_keeping_state() {
 }
 
 void exit() {
-  safe_point(SafePoint::kBarrier);
+  safe_point(OVS_SAFE_POINT_BARRIER);
   Record& record = waiting_self("ovsrcu_exit");
   // Relaxed: joining the helper orders what follows.
   uint32_t old_mode = mode.exchange(kExit, kRelaxed);

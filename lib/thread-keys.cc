@@ -108,7 +108,7 @@ void init() {
 
 // Makes room for INDEX in the calling thread's values.
 void add_room(uint32_t index) {
-  elision::safe_point(elision::SafePoint::kAllocation);
+  elision::safe_point(OVS_SAFE_POINT_ALLOCATION);
   pthread_once(&init_once, init);
   Lock lock;
   Values* thread = tls_values;
@@ -129,7 +129,7 @@ void add_room(uint32_t index) {
 }  // namespace
 
 ThreadKey* thread_key_create(void (*destructor)(void*)) {
-  elision::safe_point(elision::SafePoint::kAllocation);
+  elision::safe_point(OVS_SAFE_POINT_ALLOCATION);
   Lock lock;
   uint32_t index = first_free;
   while (index < room && keys[index] != nullptr) index++;
@@ -147,7 +147,7 @@ ThreadKey* thread_key_create(void (*destructor)(void*)) {
 }
 
 void thread_key_delete(ThreadKey* key) {
-  elision::safe_point(elision::SafePoint::kAllocation);
+  elision::safe_point(OVS_SAFE_POINT_ALLOCATION);
   Lock lock;
   for (Values* thread = threads; thread != nullptr; thread = thread->next) {
     if (key->index < thread->size) {

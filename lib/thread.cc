@@ -86,7 +86,7 @@ int read_affinity() {
 }  // namespace
 
 pthread_t create_thread(const char* name, void* (*start)(void*), void* arg) {
-  elision::safe_point(elision::SafePoint::kThreadStart);
+  elision::safe_point(OVS_SAFE_POINT_THREAD_START);
   forbid_fork("multiple threads exist");
   // Relaxed: the new thread is created after it.
   if (!multithreaded.exchange(true, kRelaxed)) rcu::quiesce_end();
@@ -128,7 +128,7 @@ int count_usable_cpus() {
 }
 
 pid_t fork_or_exit(const char* where) {
-  elision::safe_point(elision::SafePoint::kFork);
+  elision::safe_point(OVS_SAFE_POINT_FORK);
   // Relaxed: the reason is a constant.
   const char* reason = fork_forbidden.load(kRelaxed);
   if (reason != nullptr) {
@@ -148,7 +148,7 @@ void forbid_fork(const char* reason) {
 bool fork_is_allowed() { return fork_forbidden.load(kRelaxed) == nullptr; }
 
 void fatal_exit(const char* format, ...) {
-  elision::safe_point(elision::SafePoint::kMessage);
+  elision::safe_point(OVS_SAFE_POINT_MESSAGE);
   va_list args;
   va_start(args, format);
   vlog_message(OVSTHREAD_LOG_FATAL, format, args);

@@ -35,6 +35,25 @@ enum ovs_elision_abort {
   OVS_N_ABORTS
 };
 
+/* What no transaction can do.  A section that gets there aborts as
+ * OVS_ABORT_SAFE_POINT, is run again for real, and is counted by kind. */
+enum ovs_safe_point {
+  OVS_SAFE_POINT_CONDITION_WAIT,
+  OVS_SAFE_POINT_RCU_REGISTER, /* A thread's first use of RCU. */
+  OVS_SAFE_POINT_QUIESCE,
+  OVS_SAFE_POINT_SYNCHRONIZE, /* Waiting for a grace period. */
+  OVS_SAFE_POINT_BARRIER,     /* Waiting for threads, or for callbacks. */
+  OVS_SAFE_POINT_FORK,
+  OVS_SAFE_POINT_THREAD_START,
+  OVS_SAFE_POINT_MESSAGE,   /* A misuse, or another fatal message. */
+  OVS_SAFE_POINT_WAKE,      /* Waking a thread that waits. */
+  OVS_SAFE_POINT_MIGRATION, /* A map that owes work to its resize. */
+  OVS_SAFE_POINT_ALLOCATION,
+  OVS_SAFE_POINT_STATISTICS,  /* Reading or resetting counts. */
+  OVS_SAFE_POINT_MODE_CHANGE, /* Switching elision or statistics. */
+  OVS_N_SAFE_POINTS
+};
+
 struct ovs_elision_status {
   bool compiled;      /* The library contains the instructions. */
   bool available;     /* The CPU runs transactions; trial ones committed. */
@@ -50,6 +69,7 @@ struct ovs_elision_counts {
   uint64_t elided;       /* Those of them that committed as a transaction. */
   uint64_t started;      /* Transactions started. */
   uint64_t aborts[OVS_N_ABORTS];
+  uint64_t safe_points[OVS_N_SAFE_POINTS]; /* The safe_point aborts, by kind. */
 };
 
 /* Sets the mode of the process.  The environment variable OVSTHREAD_ELISION
@@ -72,6 +92,9 @@ OVSTHREAD_API void ovs_elision_counts_reset(void);
 
 /* The word for CAUSE: "busy", "conflict", ...  Wait-free. */
 OVSTHREAD_API const char *ovs_elision_abort_name(enum ovs_elision_abort cause);
+
+/* The word for WHAT: "condition_wait", "rcu_register", ...  Wait-free. */
+OVSTHREAD_API const char *ovs_safe_point_name(enum ovs_safe_point what);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <iterator>
 
+#include "elision-policy.h"
 #include "futex.h"
 #include "interleave/model-atomics.h"
 #include "interleave/model-transactions.h"
@@ -79,7 +80,7 @@ class ModelPlatform {
   static void wake(ModelAtomics::Atomic<uint32_t>& word, int count,
                    FutexQueue queue) {
     // A safe point: the abort takes the release back, too.
-    if (ModelTransactions::active()) ModelTransactions::abort<kSafePoint>();
+    if (ModelTransactions::active()) ModelTransactions::abort<kWake>();
     const rl::debug_info where = RL_INFO;
     rl::atomic_thread_fence(rl::mo_seq_cst, where);
     for (; count > 0; count--) {
@@ -106,7 +107,8 @@ class ModelPlatform {
   }
 
  private:
-  static constexpr uint8_t kSafePoint = 0xb2;
+  static constexpr uint8_t kWake =
+      elision::kCodeSafePoint + OVS_SAFE_POINT_WAKE;
   static constexpr unsigned kMaxThreads = 8;
 
   struct Sleeper {

@@ -87,7 +87,7 @@ class Mutex {
   }
 
   void wait(ModelPlatform::Condition& condition) {
-    ModelEngine::safe_point();
+    ModelEngine::safe_point(OVS_SAFE_POINT_CONDITION_WAIT);
     RL_ASSERT(core.wait(condition, ModelElision::self()) == LockResult::kDone);
   }
 

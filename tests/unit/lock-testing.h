@@ -40,7 +40,7 @@ void elsewhere(F f) {
 }
 
 // Makes the lock that was just taken a real one.
-inline void for_real() { elision::safe_point(elision::SafePoint::kMessage); }
+inline void for_real() { elision::safe_point(OVS_SAFE_POINT_MESSAGE); }
 
 // Keeps the thread busy until DONE, so that what others see of it is stable.
 template <class F>

@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 #include <ovsthread/elision.h>
 
+#include <cstdio>
+#include <string>
+
 #include "elision-policy.h"
 #include "elision.h"
 #include "lock-testing.h"
@@ -39,6 +42,14 @@ class Scripted : public testing::Test {
 };
 
 inline bool is_held(const ovs_mutex& mutex) { return mutex.word >= 32; }
+
+// As a trace has the abort at a safe point.
+inline std::string abort_at(ovs_safe_point what) {
+  char text[32];
+  std::snprintf(text, sizeof text, "abort(%x)",
+                elision::kCodeSafePoint + static_cast<unsigned>(what));
+  return text;
+}
 
 // The status of an abort by the engine itself.
 constexpr uint32_t explicit_abort(uint8_t code) {

@@ -12,7 +12,14 @@ constexpr uint32_t explicit_abort(uint8_t code) {
 
 TEST(ElisionPolicy, ClassifiesEachStatus) {
   EXPECT_EQ(classify(explicit_abort(kCodeBusy)), OVS_ABORT_BUSY);
-  EXPECT_EQ(classify(explicit_abort(kCodeSafePoint)), OVS_ABORT_SAFE_POINT);
+  for (uint8_t kind = 0; kind < OVS_N_SAFE_POINTS; kind++) {
+    EXPECT_EQ(classify(explicit_abort(kCodeSafePoint + kind)),
+              OVS_ABORT_SAFE_POINT);
+    EXPECT_EQ(safe_point_kind(kCodeSafePoint + kind), kind);
+  }
+  EXPECT_EQ(classify(explicit_abort(kCodeSafePoint + OVS_N_SAFE_POINTS)),
+            OVS_ABORT_OTHER);
+  EXPECT_EQ(classify(explicit_abort(0)), OVS_ABORT_OTHER);
   EXPECT_EQ(classify(explicit_abort(kCodeListFull)), OVS_ABORT_OTHER);
   EXPECT_EQ(classify(explicit_abort(kCodeSwitchedOff)), OVS_ABORT_OTHER);
   EXPECT_EQ(classify(explicit_abort(0xff)), OVS_ABORT_OTHER);
@@ -113,6 +120,26 @@ TEST(ElisionPolicy, AbortNames) {
   EXPECT_STREQ(ovs_elision_abort_name(OVS_ABORT_SAFE_POINT), "safe_point");
   EXPECT_STREQ(ovs_elision_abort_name(OVS_ABORT_OTHER), "other");
   EXPECT_STREQ(ovs_elision_abort_name(OVS_N_ABORTS), "unknown");
+}
+
+TEST(ElisionPolicy, SafePointNames) {
+  EXPECT_STREQ(ovs_safe_point_name(OVS_SAFE_POINT_CONDITION_WAIT),
+               "condition_wait");
+  EXPECT_STREQ(ovs_safe_point_name(OVS_SAFE_POINT_RCU_REGISTER),
+               "rcu_register");
+  EXPECT_STREQ(ovs_safe_point_name(OVS_SAFE_POINT_QUIESCE), "quiesce");
+  EXPECT_STREQ(ovs_safe_point_name(OVS_SAFE_POINT_SYNCHRONIZE), "synchronize");
+  EXPECT_STREQ(ovs_safe_point_name(OVS_SAFE_POINT_BARRIER), "barrier");
+  EXPECT_STREQ(ovs_safe_point_name(OVS_SAFE_POINT_FORK), "fork");
+  EXPECT_STREQ(ovs_safe_point_name(OVS_SAFE_POINT_THREAD_START),
+               "thread_start");
+  EXPECT_STREQ(ovs_safe_point_name(OVS_SAFE_POINT_MESSAGE), "message");
+  EXPECT_STREQ(ovs_safe_point_name(OVS_SAFE_POINT_WAKE), "wake");
+  EXPECT_STREQ(ovs_safe_point_name(OVS_SAFE_POINT_MIGRATION), "migration");
+  EXPECT_STREQ(ovs_safe_point_name(OVS_SAFE_POINT_ALLOCATION), "allocation");
+  EXPECT_STREQ(ovs_safe_point_name(OVS_SAFE_POINT_STATISTICS), "statistics");
+  EXPECT_STREQ(ovs_safe_point_name(OVS_SAFE_POINT_MODE_CHANGE), "mode_change");
+  EXPECT_STREQ(ovs_safe_point_name(OVS_N_SAFE_POINTS), "unknown");
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ TEST_F(Elision, MessagesInsideASectionAreSeen) {
 TEST_F(Elision, SafePointInsideASectionRunsItForReal) {
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
   ovs_mutex_lock(&mutex);
-  elision::safe_point(elision::SafePoint::kWake);
+  elision::safe_point(OVS_SAFE_POINT_WAKE);
   EXPECT_FALSE(elision::in_transaction());
   ovs_mutex_unlock(&mutex);
 }

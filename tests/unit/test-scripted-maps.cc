@@ -56,10 +56,11 @@ class Sections : public Scripted, public testing::WithParamInterface<Outer> {
   }
 
   template <class Write>
-  static void expect_safe_point(Write write) {
+  static void expect_safe_point(ovs_safe_point what, Write write) {
     ovs_elision_counts_reset();
     run_section(write);
     expect_counts(1, 0);
+    EXPECT_EQ(counts().safe_points[what], 1u);
   }
 
   // Each section started one transaction; those not ELIDED reached one safe
@@ -168,7 +169,7 @@ class CmapSections : public Sections {
 constexpr unsigned kSlots = CmapPlatform::kSlots;
 
 TEST_P(CmapSections, InstallsTheFirstTable) {
-  expect_safe_point([&] { insert(1); });
+  expect_safe_point(OVS_SAFE_POINT_ALLOCATION, [&] { insert(1); });
   expect_elided([&] { insert(2); });
 }
 
@@ -184,7 +185,8 @@ TEST_P(CmapSections, OverflowsWithoutASpareLine) {
   start_to_grow(8);
   fill(255, kSlots);
   leave_spare_lines(0);
-  expect_safe_point([&] { insert(hash_in(255, kSlots)); });
+  expect_safe_point(OVS_SAFE_POINT_ALLOCATION,
+                    [&] { insert(hash_in(255, kSlots)); });
   EXPECT_NE(root().bins[255].header.load(kRelaxed), 0u);
 }
 
@@ -201,7 +203,8 @@ TEST_P(CmapSections, StartsToGrow) {
   fill(1, 2);
   ASSERT_EQ(root().n, 2u);
   leave_spare_lines(7);
-  expect_safe_point([&] { insert(hash_in(0, kSlots)); });
+  expect_safe_point(OVS_SAFE_POINT_MIGRATION,
+                    [&] { insert(hash_in(0, kSlots)); });
   EXPECT_EQ(root().n, 4u);
 }
 
@@ -226,7 +229,7 @@ TEST_P(CmapSections, Shrinks) {
   }
   for (size_t i = 1; i < CmapPlatform::kMinCheckTicks; i++) remove(i);
   ASSERT_EQ(root().n, 64u);
-  expect_safe_point([&] { remove(0); });
+  expect_safe_point(OVS_SAFE_POINT_MIGRATION, [&] { remove(0); });
   EXPECT_EQ(root().n, 2u);
 }
 
@@ -239,7 +242,7 @@ TEST_P(CmapSections, GoesOnShrinking) {
   steered().begin(7);
   for (size_t i = 1; i < CmapPlatform::kShrinkTicks; i++) remove(i);
   uint64_t moved = tls_work.moved_bins;
-  expect_safe_point([&] { remove(0); });
+  expect_safe_point(OVS_SAFE_POINT_MIGRATION, [&] { remove(0); });
   EXPECT_EQ(tls_work.moved_bins, moved + CmapPlatform::kChunkBins);
 }
 
@@ -249,7 +252,7 @@ TEST_P(CmapSections, MeetsALockedBin) {
   CmapBin& bin = root().bins[1];
   for (bool remove : {false, true}) {
     uint64_t header = cmap_core::lock_bin(bin, false);
-    expect_safe_point([&] {
+    expect_safe_point(OVS_SAFE_POINT_MIGRATION, [&] {
       // By the time of the real run it has left.
       if (!elided()) cmap_core::unlock_bin(bin, header);
       remove ? this->remove(1) : insert(hash_in(1, 0));
@@ -329,7 +332,7 @@ TEST_P(HmapSections, ShrinksMuch) {
     hmap_reserve(&map_, 1000);
     ASSERT_EQ(map_.mask, 511u);
     fill(100);
-    expect_safe_point([&] { hmap_shrink(&map_); });
+    expect_safe_point(OVS_SAFE_POINT_ALLOCATION, [&] { hmap_shrink(&map_); });
     EXPECT_LT(map_.mask, 100u);
   });
 }

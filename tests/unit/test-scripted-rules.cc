@@ -33,7 +33,7 @@ void take_for_real(Script& script, Take take) {
   EXPECT_EQ(script.trace(), "fail(0)");
 }
 
-void pass_safe_point() { elision::safe_point(elision::SafePoint::kBarrier); }
+void pass_safe_point() { elision::safe_point(OVS_SAFE_POINT_BARRIER); }
 
 // The lock is taken for real between the last look and the transaction.
 TEST_F(Rules, LockTakenWhileStarting) {
@@ -81,7 +81,8 @@ TEST_F(Rules, SwitchingOffInsideASectionIsASafePoint) {
   EXPECT_NE(mutex.word, kLockLive);
   ovs_mutex_unlock(&mutex);
   EXPECT_EQ(mutex.word, kLockLive);
-  EXPECT_EQ(script.trace(), "start access abort(b2)");
+  EXPECT_EQ(script.trace(),
+            "start access " + abort_at(OVS_SAFE_POINT_MODE_CHANGE));
   ovs_mutex_lock(&mutex);
   ovs_mutex_unlock(&mutex);
   EXPECT_EQ(script.trace(), "");
@@ -185,7 +186,7 @@ TEST_F(Rules, ReleaseOfARealReadLockWithAWriterWaiting) {
   ovs_rwlock_unlock(&real);
   EXPECT_FALSE(elided());
   ovs_mutex_unlock(&mutex);
-  EXPECT_EQ(script.trace(), "start access abort(b2)");
+  EXPECT_EQ(script.trace(), "start access " + abort_at(OVS_SAFE_POINT_WAKE));
   writer.reset();
   EXPECT_EQ(real.word, kLockLive);
 }
@@ -262,7 +263,9 @@ TEST_F(Rules, ConditionWaitRunsForRealAndItsGateIsBusy) {
     pthread_cond_signal(&cond);
   }
   waiter.join();
-  EXPECT_EQ(trace.find("start access abort(b2)"), 0u) << trace;
+  EXPECT_EQ(
+      trace.find("start access " + abort_at(OVS_SAFE_POINT_CONDITION_WAIT)), 0u)
+      << trace;
   EXPECT_EQ(mutex.word, kLockLive);
 }
 
@@ -323,7 +326,8 @@ TEST_F(Rules, SafePointCostsOneAbortHoweverManyLocks) {
   ovs_mutex_lock(&locks[1]);
   EXPECT_FALSE(elided());
   ovs_mutex_unlock(&locks[1]);
-  EXPECT_EQ(script.trace(), "start access access access access abort(b2)");
+  EXPECT_EQ(script.trace(), "start access access access access " +
+                                abort_at(OVS_SAFE_POINT_BARRIER));
   ovs_mutex_unlock(&locks[0]);
   ovs_mutex_lock(&locks[1]);
   EXPECT_TRUE(elided());
@@ -340,7 +344,8 @@ TEST_F(Rules, SafePointUnderARwlock) {
     EXPECT_FALSE(elided());
     EXPECT_STREQ(lock.where, kTaken);
     ovs_rwlock_unlock(&lock);
-    EXPECT_EQ(script.trace(), "start access abort(b2)");
+    EXPECT_EQ(script.trace(),
+              "start access " + abort_at(OVS_SAFE_POINT_BARRIER));
     take(&lock, kTaken);
     EXPECT_TRUE(elided());
     ovs_rwlock_unlock(&lock);

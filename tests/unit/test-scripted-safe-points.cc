@@ -2,15 +2,23 @@
 //
 // Safe points: what no transaction can do runs for real, once, and what misuse
 // is found inside a transaction is said.
-#include <ovsthread/hmap-core.h>
 #include <ovsthread/log.h>
+#include <ovsthread/mutex.h>
+#include <ovsthread/rwlock.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <iterator>
+#include <optional>
+#include <tuple>
 
+#include "lock-word.h"
+#include "mutex-core.h"
+#include "openvswitch/hmap.h"
+#include "ovs-thread.h"
 #include "rcu.h"
 #include "scripted-testing.h"
 
@@ -18,14 +26,15 @@ namespace ovsthread {
 namespace {
 
 using SafePoints = Scripted;
-using elision::SafePoint;
 
 struct Kind {
-  const char* name;
+  ovs_safe_point what;
   void (*reach)(ovs_mutex& held);
 };
 
-void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+void PrintTo(const Kind& kind, std::ostream* out) {
+  *out << ovs_safe_point_name(kind.what);
+}
 
 void wait_once(ovs_mutex& held) {
   static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
@@ -50,68 +59,178 @@ void fork_once(ovs_mutex&) {
   EXPECT_EQ(waitpid(child, nullptr, 0), child);
 }
 
-constexpr Kind kKinds[] = {
-    {"condition wait", wait_once},
-    {"quiesce", [](ovs_mutex&) { rcu::quiesce(); }},
-    {"quiesce start and end",
-     [](ovs_mutex&) { rcu::quiesce_start(), rcu::quiesce_end(); }},
-    {"synchronize", [](ovs_mutex&) { rcu::synchronize_keeping_state(); }},
-    {"barrier", [](ovs_mutex&) { rcu::barrier(); }},
-    {"fork", fork_once},
-    {"thread start", [](ovs_mutex&) { rcu::start_helper(); }},
-    {"statistics", [](ovs_mutex&) { ovs_elision_counts_reset(); }},
-    {"change of the mode",
-     [](ovs_mutex&) { ovs_elision_set_mode(OVS_ELISION_ALWAYS); }},
-    {"message", [](ovs_mutex&) { elision::safe_point(SafePoint::kMessage); }},
-    {"migration",
-     [](ovs_mutex&) { elision::safe_point(SafePoint::kMigration); }},
-    {"allocation",
-     [](ovs_mutex&) { elision::safe_point(SafePoint::kAllocation); }},
+void start_thread_once(ovs_mutex&) {
+  auto nothing = [](void*) -> void* { return nullptr; };
+  xpthread_join(ovs_thread_create("nothing", nothing, nullptr), nullptr);
+}
+
+// A mutex that was taken for real, and that a thread waits for, is released.
+class Waited {
+ public:
+  explicit Waited(Script& script) {
+    script.abort_at_begin(0);
+    ovs_mutex_lock(&mutex_);
+    script.trace();
+    waiter_.emplace([this] {
+      ovs_mutex_lock(&mutex_);
+      ovs_mutex_unlock(&mutex_);
+    });
+    waiter_->wait_until_asleep([this] {
+      return __atomic_load_n(&mutex_.word, __ATOMIC_RELAXED) & kMutexWaiters;
+    });
+    current = this;
+  }
+  static void release(ovs_mutex&) { ovs_mutex_unlock(&current->mutex_); }
+
+ private:
+  static inline Waited* current;
+  ovs_mutex mutex_ = OVS_MUTEX_INITIALIZER;
+  std::optional<Sleeper> waiter_;
 };
 
-class EachSafePoint : public Scripted,
-                      public testing::WithParamInterface<Kind> {};
+// Where a kind takes more than a call (a thread that RCU does not know, a map
+// in the middle of a resize, the end of the process), tests of its own show it.
+constexpr Kind kKinds[] = {
+    {OVS_SAFE_POINT_CONDITION_WAIT, wait_once},
+    {OVS_SAFE_POINT_QUIESCE, [](ovs_mutex&) { rcu::quiesce(); }},
+    {OVS_SAFE_POINT_QUIESCE,
+     [](ovs_mutex&) { rcu::quiesce_start(), rcu::quiesce_end(); }},
+    {OVS_SAFE_POINT_SYNCHRONIZE,
+     [](ovs_mutex&) { rcu::synchronize_keeping_state(); }},
+    {OVS_SAFE_POINT_BARRIER, [](ovs_mutex&) { rcu::barrier(); }},
+    {OVS_SAFE_POINT_BARRIER,
+     [](ovs_mutex&) {
+       ovs_barrier barrier;
+       ovs_barrier_init(&barrier, 1);
+       ovs_barrier_block(&barrier);
+     }},
+    {OVS_SAFE_POINT_FORK, fork_once},
+    {OVS_SAFE_POINT_THREAD_START, start_thread_once},
+    {OVS_SAFE_POINT_THREAD_START, [](ovs_mutex&) { rcu::start_helper(); }},
+    {OVS_SAFE_POINT_WAKE, Waited::release},
+    {OVS_SAFE_POINT_STATISTICS,
+     [](ovs_mutex&) {
+       ovs_elision_counts unused;
+       ovs_elision_counts_read(&unused);
+     }},
+    {OVS_SAFE_POINT_MODE_CHANGE,
+     [](ovs_mutex&) { ovs_elision_set_mode(OVS_ELISION_ALWAYS); }},
+    {OVS_SAFE_POINT_MESSAGE,
+     [](ovs_mutex&) { elision::safe_point(OVS_SAFE_POINT_MESSAGE); }},
+    {OVS_SAFE_POINT_MIGRATION,
+     [](ovs_mutex&) { elision::safe_point(OVS_SAFE_POINT_MIGRATION); }},
+    {OVS_SAFE_POINT_ALLOCATION,
+     [](ovs_mutex&) {
+       hmap map;
+       hmap_init(&map);
+       hmap_reserve(&map, 4096);
+       hmap_destroy(&map);
+     }},
+};
 
-// It aborts once, however many locks are held; the section then runs for real
-// up to the release of its first lock; afterwards locks elide again.
+// A way to hold a lock.
+struct Holder {
+  const char* name;
+  void (*lock)();
+  void (*unlock)();
+  // Whether it is held for real.
+  bool (*is_taken)();
+};
+
+void PrintTo(const Holder& holder, std::ostream* out) { *out << holder.name; }
+
+ovs_mutex plain = OVS_MUTEX_INITIALIZER;
+ovs_mutex adaptive = OVS_ADAPTIVE_MUTEX_INITIALIZER;
+ovs_mutex nests = {1 | kMutexRecursive, 10, 0, "<unlocked>"};
+ovs_rwlock rwlock = OVS_RWLOCK_INITIALIZER;
+Mutex cxx_mutex;
+RwLock cxx_rwlock;
+
+template <class Lock>
+bool word_taken(const Lock& lock) {
+  return *reinterpret_cast<const uint32_t*>(&lock) >= kOwnerOne;
+}
+
+constexpr Holder kHolders[] = {
+    {"mutex", [] { ovs_mutex_lock(&plain); }, [] { ovs_mutex_unlock(&plain); },
+     [] { return word_taken(plain); }},
+    {"adaptive mutex", [] { ovs_mutex_lock(&adaptive); },
+     [] { ovs_mutex_unlock(&adaptive); }, [] { return word_taken(adaptive); }},
+    {"recursive mutex", [] { ovs_mutex_lock(&nests); },
+     [] { ovs_mutex_unlock(&nests); }, [] { return word_taken(nests); }},
+    {"rwlock for reading", [] { ovs_rwlock_rdlock(&rwlock); },
+     [] { ovs_rwlock_unlock(&rwlock); }, [] { return word_taken(rwlock); }},
+    {"rwlock for writing", [] { ovs_rwlock_wrlock(&rwlock); },
+     [] { ovs_rwlock_unlock(&rwlock); }, [] { return word_taken(rwlock); }},
+    {"Mutex", [] { cxx_mutex.lock(); }, [] { cxx_mutex.unlock(); },
+     [] { return word_taken(cxx_mutex); }},
+    {"RwLock for reading", [] { cxx_rwlock.lock_shared(); },
+     [] { cxx_rwlock.unlock_shared(); }, [] { return word_taken(cxx_rwlock); }},
+    {"RwLock for writing", [] { cxx_rwlock.lock(); },
+     [] { cxx_rwlock.unlock(); }, [] { return word_taken(cxx_rwlock); }},
+};
+
+class EachSafePoint
+    : public Scripted,
+      public testing::WithParamInterface<std::tuple<Holder, Kind>> {};
+
+// It aborts once, however many locks are held, and is counted under its name;
+// the section then runs for real up to the release of its first lock;
+// afterwards locks elide again.
 TEST_P(EachSafePoint, RunsForReal) {
+  const auto& [outer, kind] = GetParam();
   rcu::quiesce();  // Registers the thread.
   Script script;
-  ovs_mutex outer = OVS_MUTEX_INITIALIZER;
+  std::optional<Waited> waited;
+  if (kind.what == OVS_SAFE_POINT_WAKE) waited.emplace(script);
+  ovs_elision_counts before = counts();
   ovs_mutex middle = OVS_MUTEX_INITIALIZER;
   ovs_mutex inner = OVS_MUTEX_INITIALIZER;
-  ovs_mutex_lock(&outer);
+  outer.lock();
   ovs_mutex_lock(&middle);
   ovs_mutex_lock(&inner);
-  GetParam().reach(inner);
+  kind.reach(inner);
   EXPECT_FALSE(elided());
-  EXPECT_TRUE(is_held(outer) && is_held(middle) && is_held(inner));
+  EXPECT_TRUE(outer.is_taken() && is_held(middle) && is_held(inner));
   ovs_mutex_unlock(&inner);
   ovs_mutex_unlock(&middle);
-  EXPECT_TRUE(is_held(outer));
+  EXPECT_TRUE(outer.is_taken());
   ovs_mutex_lock(&middle);
   EXPECT_TRUE(is_held(middle));
-  ovs_mutex_unlock(&outer);
+  outer.unlock();
   ovs_mutex_unlock(&middle);
-  EXPECT_EQ(script.trace(), "start access access access abort(b2)");
-  ovs_mutex_lock(&outer);
+  EXPECT_FALSE(outer.is_taken());
+  EXPECT_EQ(script.trace(),
+            "start access access access " + abort_at(kind.what));
+  ovs_elision_counts now = counts();
+  for (int i = 0; i < OVS_N_SAFE_POINTS; i++) {
+    EXPECT_EQ(now.safe_points[i] - before.safe_points[i], i == kind.what)
+        << ovs_safe_point_name(static_cast<ovs_safe_point>(i));
+  }
+  outer.lock();
   EXPECT_TRUE(elided());
-  ovs_mutex_unlock(&outer);
+  outer.unlock();
   EXPECT_EQ(script.trace(), "start access commit");
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EachSafePoint, testing::ValuesIn(kKinds));
+INSTANTIATE_TEST_SUITE_P(Kinds, EachSafePoint,
+                         testing::Combine(testing::ValuesIn(kHolders),
+                                          testing::ValuesIn(kKinds)));
 
 TEST_F(SafePoints, RegisteringAThread) {
-  elsewhere([] {
-    Script script;
-    ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
-    ovs_mutex_lock(&mutex);
-    rcu::postpone([](void*) {}, nullptr);
-    EXPECT_FALSE(elided());
-    ovs_mutex_unlock(&mutex);
-    EXPECT_EQ(script.trace(), "start access abort(b2)");
-  });
+  for (const Holder& holder : kHolders) {
+    elsewhere([&] {
+      Script script;
+      holder.lock();
+      rcu::postpone([](void*) {}, nullptr);
+      EXPECT_FALSE(elided());
+      holder.unlock();
+      EXPECT_EQ(script.trace(),
+                "start access " + abort_at(OVS_SAFE_POINT_RCU_REGISTER));
+    });
+  }
+  EXPECT_EQ(counts().safe_points[OVS_SAFE_POINT_RCU_REGISTER],
+            std::size(kHolders));
 }
 
 // The mutex of the wait was taken for real, before.
@@ -135,7 +254,8 @@ TEST_F(SafePoints, WaitInsideTheSectionOfAnotherMutex) {
   EXPECT_FALSE(elided());
   EXPECT_TRUE(is_held(real) && is_held(other));
   done = true;
-  EXPECT_EQ(script.trace(), "fail(0) start access abort(b2)");
+  EXPECT_EQ(script.trace(),
+            "fail(0) start access " + abort_at(OVS_SAFE_POINT_CONDITION_WAIT));
   ovs_mutex_unlock(&other);
   ovs_mutex_unlock(&real);
   signaller.join();
@@ -186,7 +306,7 @@ TEST_F(SafePoints, AutoLearnsTheSite) {
   constexpr unsigned kRounds = 1000;
   for (unsigned i = 0; i < kRounds; i++) {
     ovs_mutex_lock_at(&mutex, "always-waits.c:1");
-    elision::safe_point(SafePoint::kConditionWait);
+    elision::safe_point(OVS_SAFE_POINT_CONDITION_WAIT);
     ovs_mutex_unlock(&mutex);
   }
   EXPECT_LT(counts().started, kRounds / 20);
@@ -200,7 +320,7 @@ TEST_F(SafePoints, AFailedTryDoesNotSuspend) {
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
   script.run([&] { ovs_mutex_lock(&mutex), for_real(); });
   int result = ovs_mutex_trylock(&mutex);
-  if (result == 0) elision::safe_point(SafePoint::kMessage);
+  if (result == 0) elision::safe_point(OVS_SAFE_POINT_MESSAGE);
   EXPECT_EQ(result, EBUSY);
   ovs_mutex other = OVS_MUTEX_INITIALIZER;
   ovs_mutex_lock(&other);
@@ -313,7 +433,9 @@ TEST_F(Misuse, WaitWithoutTheMutexInsideASection) {
 // Nor does any other fatal message: here, one of a map.
 TEST_F(Misuse, FatalMessagesAreWrittenOutsideOfTransactions) {
   auto handler = [](ovsthread_log_level, const char* message, void*) {
-    fprintf(stderr, "%s: %s\n", elided() ? "inside" : "outside", message);
+    fprintf(stderr, "%s: %s: %ju %s\n", elided() ? "inside" : "outside",
+            message, uintmax_t{counts().safe_points[OVS_SAFE_POINT_MESSAGE]},
+            ovs_safe_point_name(OVS_SAFE_POINT_MESSAGE));
   };
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
   hmap map = HMAP_INITIALIZER(&map);
@@ -325,7 +447,7 @@ TEST_F(Misuse, FatalMessagesAreWrittenOutsideOfTransactions) {
     hmap_remove(&map, &node);
   };
   EXPECT_EXIT(offend(), testing::KilledBySignal(SIGABRT),
-              "^outside: hmap at .* is not in it");
+              "^outside: hmap at .* is not in it.*: 1 message\n");
 }
 
 TEST_F(Misuse, LockOfAnUninitialisedMutexInsideASection) {
