@@ -6,19 +6,38 @@ bench_cppflags = $(AM_CPPFLAGS) $(ABSL_CFLAGS)
 bench_ldadd = lib/libovsthread.la $(BENCHMARK_LIBS) $(ABSL_LIBS)
 
 check_PROGRAMS += \
+	bench/floors \
 	bench/lock-unlock \
 	bench/map-find \
 	bench/map-insert \
+	bench/plot \
 	bench/reference-walk
 
-bench_lock_unlock_SOURCES = bench/lock-unlock.cc
-bench_lock_unlock_CPPFLAGS = $(bench_cppflags)
+# Runs bare transactions, hence the library's header.
+bench_floors_SOURCES = \
+	bench/floors.cc \
+	bench/run-benchmarks.h \
+	bench/sections.h
+bench_floors_CPPFLAGS = $(bench_cppflags) -I$(top_srcdir)/lib
+bench_floors_CXXFLAGS = $(AM_CXXFLAGS) $(BENCHMARK_CFLAGS)
+bench_floors_LDADD = $(bench_ldadd)
+
+bench_lock_unlock_SOURCES = \
+	bench/lock-unlock.cc \
+	bench/locks.h \
+	bench/peers/absl-locks.h \
+	bench/peers/tbb-locks.h \
+	bench/run-benchmarks.h \
+	bench/sections.h \
+	bench/team.h
+bench_lock_unlock_CPPFLAGS = $(bench_cppflags) $(TBB_CFLAGS)
 bench_lock_unlock_CXXFLAGS = $(AM_CXXFLAGS) $(BENCHMARK_CFLAGS)
-bench_lock_unlock_LDADD = $(bench_ldadd)
+bench_lock_unlock_LDADD = $(bench_ldadd) $(TBB_LIBS)
 
 bench_map_find_SOURCES = \
 	bench/map-find.cc \
 	bench/maps.h \
+	bench/run-benchmarks.h \
 	bench/workload.h
 bench_map_find_CPPFLAGS = $(bench_cppflags)
 bench_map_find_CXXFLAGS = $(AM_CXXFLAGS) $(BENCHMARK_CFLAGS)
@@ -27,10 +46,17 @@ bench_map_find_LDADD = $(bench_ldadd)
 bench_map_insert_SOURCES = \
 	bench/map-insert.cc \
 	bench/maps.h \
+	bench/run-benchmarks.h \
 	bench/workload.h
 bench_map_insert_CPPFLAGS = $(bench_cppflags)
 bench_map_insert_CXXFLAGS = $(AM_CXXFLAGS) $(BENCHMARK_CFLAGS)
 bench_map_insert_LDADD = $(bench_ldadd)
+
+bench_plot_SOURCES = \
+	bench/json-reader.h \
+	bench/plot.cc
+bench_plot_CPPFLAGS = $(bench_cppflags) -I$(top_srcdir)/tests
+bench_plot_LDADD = tests/libovstest.la lib/libovsthread.la
 
 # Computes the same hash and index as the map, hence the library's header.
 bench_reference_walk_SOURCES = \

@@ -1,121 +1,225 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Question: what does it cost to take a lock and release it, alone and from
-// several threads, real and elided, beside the locks of pthread and Abseil?
+// several threads, real and elided, beside the locks of others?
 //
-// The section adds to a counter on a line of its own, so that several threads
-// do conflict.  The argument of this library's locks is the mode of elision: 0
-// off, 1 auto, 2 always (reported as an error where it is not possible).
+// A benchmark is named LOCK/MODE/SECTION/manual_time/threads:N.  The locks of
+// this library run in each mode of elision that the machine can do; what it
+// can't is not there, and the context says why ("not_measured").  The mode of
+// others is real, or elided where they try that.  What a section does is in
+// sections.h; all threads take one lock.
+//
+// The threads share out a fixed number of sections, a few at a time, and start
+// together and so also end together, however unequal they are: no part of the
+// time is that of a thread alone.  It goes from the first start to the last
+// end, per section of any thread.  items_per_second counts the sections of all
+// threads, thread_0, thread_1, ... those of each, per second.
+//
+// Where GLIBC_TUNABLES switches on glibc's own elision, only the locks that
+// rest on pthread's mutex are measured.
 #include <benchmark/benchmark.h>
+#include <config.h>
 
+#include <algorithm>
+#include <atomic>
+#include <barrier>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
+#include <string>
+#include <vector>
 
-#include "absl/synchronization/mutex.h"
-#include "openvswitch/thread.h"
-#include "ovs-thread.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "locks.h"
 #include "ovsthread/elision.h"
+#include "ovsthread/mutex.h"
+#include "ovsthread/rwlock.h"
+#include "peers/absl-locks.h"
+#include "run-benchmarks.h"
+#include "sections.h"
+#include "team.h"
+#if HAVE_TBB
+#include "peers/tbb-locks.h"
+#endif
 
+namespace bench {
 namespace {
 
-struct alignas(64) Counter {
-  uint64_t value = 0;
-};
-Counter counter;
+// Sections that a thread runs before it looks whether there are more to do.
+constexpr int64_t kShare = 64;
 
-// Returns false if the machine can't run the mode that STATE asks for.
-bool set_mode(benchmark::State& state) {
-  constexpr ovs_elision_mode kModes[] = {OVS_ELISION_OFF, OVS_ELISION_AUTO,
-                                         OVS_ELISION_ALWAYS};
-  if (ovs_elision_set_mode(kModes[state.range(0)]) == 0) return true;
-  state.SkipWithError("no transactions on this machine");
-  return false;
-}
-
-alignas(64) struct ovs_mutex ovs_lock = OVS_MUTEX_INITIALIZER;
-void BM_OvsMutex(benchmark::State& state) OVS_NO_THREAD_SAFETY_ANALYSIS {
-  if (!set_mode(state)) return;
-  for (auto _ : state) {
-    ovs_mutex_lock(&ovs_lock);
-    counter.value++;
-    ovs_mutex_unlock(&ovs_lock);
-  }
-}
-BENCHMARK(BM_OvsMutex)->DenseRange(0, 2)->ThreadRange(1, 2)->UseRealTime();
-
-alignas(64) struct ovs_rwlock ovs_rw = OVS_RWLOCK_INITIALIZER;
-void BM_OvsRwlockWrite(benchmark::State& state) OVS_NO_THREAD_SAFETY_ANALYSIS {
-  if (!set_mode(state)) return;
-  for (auto _ : state) {
-    ovs_rwlock_wrlock(&ovs_rw);
-    counter.value++;
-    ovs_rwlock_unlock(&ovs_rw);
-  }
-}
-BENCHMARK(BM_OvsRwlockWrite)
-    ->DenseRange(0, 2)
-    ->ThreadRange(1, 2)
-    ->UseRealTime();
-
-void BM_OvsRwlockRead(benchmark::State& state) OVS_NO_THREAD_SAFETY_ANALYSIS {
-  if (!set_mode(state)) return;
-  for (auto _ : state) {
-    ovs_rwlock_rdlock(&ovs_rw);
-    benchmark::DoNotOptimize(counter.value);
-    ovs_rwlock_unlock(&ovs_rw);
-  }
-}
-BENCHMARK(BM_OvsRwlockRead)->DenseRange(0, 2)->ThreadRange(1, 2)->UseRealTime();
-
-// The lock of type M, taken for writing.
-template <class M>
-void BM_Write(benchmark::State& state) {
-  alignas(64) static M mutex;
-  for (auto _ : state) {
-    mutex.lock();
-    counter.value++;
-    mutex.unlock();
-  }
-}
-
-template <class M>
-void BM_Read(benchmark::State& state) {
-  alignas(64) static M mutex;
-  for (auto _ : state) {
-    mutex.lock_shared();
-    benchmark::DoNotOptimize(counter.value);
-    mutex.unlock_shared();
-  }
-}
-
-class AbslMutex {
- public:
-  void lock() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Lock(); }
-  void unlock() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
-  void lock_shared() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.ReaderLock(); }
-  void unlock_shared() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex_.ReaderUnlock(); }
-
- private:
-  absl::Mutex mutex_;
+struct alignas(128) Span {
+  Clock::time_point start, end;
 };
 
-BENCHMARK_TEMPLATE(BM_Write, std::mutex)->ThreadRange(1, 2)->UseRealTime();
-BENCHMARK_TEMPLATE(BM_Write, std::shared_mutex)
-    ->ThreadRange(1, 2)
-    ->UseRealTime();
-BENCHMARK_TEMPLATE(BM_Write, AbslMutex)->ThreadRange(1, 2)->UseRealTime();
-BENCHMARK_TEMPLATE(BM_Read, std::shared_mutex)
-    ->ThreadRange(1, 2)
-    ->UseRealTime();
-BENCHMARK_TEMPLATE(BM_Read, AbslMutex)->ThreadRange(1, 2)->UseRealTime();
+// From the first start to the last end of SPANS, in seconds.
+double seconds(const Span* spans, unsigned n) {
+  Span all = spans[0];
+  for (unsigned i = 1; i < n; i++) {
+    all.start = std::min(all.start, spans[i].start);
+    all.end = std::max(all.end, spans[i].end);
+  }
+  return milliseconds(all.end - all.start) / 1000;
+}
+
+template <class Guard, class Section>
+void run_sections(benchmark::State& state, const char* group,
+                  ovs_elision_mode mode) {
+  struct alignas(128) Shared {
+    typename Guard::Lock lock;
+    alignas(128) std::atomic<int64_t> left;
+    alignas(128) std::optional<std::barrier<>> gate;
+    SectionData data;
+    Span spans[SectionData::kThreads];
+  };
+  static Shared shared;
+
+  // The others wait for this thread at the head of the loop.
+  unsigned thread = state.thread_index();
+  if (thread == 0) {
+    ovs_elision_set_mode(mode);
+    shared.left = state.max_iterations * state.threads();
+    shared.gate.emplace(state.threads());
+    shared.data.touch();
+    state.SetLabel(group);
+  }
+  int64_t done = 0;
+  while (state.KeepRunningBatch(state.max_iterations)) {
+    shared.gate->arrive_and_wait();
+    Clock::time_point start = Clock::now();
+    for (;;) {
+      // Relaxed: a number only.
+      int64_t left = shared.left.fetch_sub(kShare, std::memory_order_relaxed);
+      if (left <= 0) break;
+      int64_t end = done + std::min(left, kShare);
+      for (; done < end; done++) {
+        Guard guard(shared.lock);
+        Section::template run<Guard::kExclusive>(shared.data, thread, done);
+      }
+    }
+    shared.spans[thread] = {start, Clock::now()};
+    shared.gate->arrive_and_wait();
+    state.SetIterationTime(seconds(shared.spans, state.threads()));
+  }
+  state.SetItemsProcessed(done);
+  state.counters[absl::StrCat("thread_", thread)] = benchmark::Counter(
+      static_cast<double>(done), benchmark::Counter::kIsRate);
+}
+
+template <class Guard, class Section>
+void add(const char* lock, const char* mode_name, const char* group,
+         ovs_elision_mode mode) {
+  benchmark::RegisterBenchmark(
+      absl::StrCat(lock, "/", mode_name, "/", Section::kName).c_str(),
+      [=](benchmark::State& state) {
+        run_sections<Guard, Section>(state, group, mode);
+      })
+      ->ThreadRange(1, 4)
+      ->UseManualTime();
+}
+
+// GROUP is what the lock is to be compared with: mutex, spin, read or write.
+// MODE means nothing to the locks of others.
+template <class Guard>
+void add_all(const char* lock, const char* mode_name, const char* group,
+             ovs_elision_mode mode = OVS_ELISION_OFF) {
+  add<Guard, EmptySection>(lock, mode_name, group, mode);
+  add<Guard, CounterSection>(lock, mode_name, group, mode);
+  add<Guard, DisjointSection>(lock, mode_name, group, mode);
+  add<Guard, WalkSection>(lock, mode_name, group, mode);
+}
+
+bool transactions_run() {
+  ovs_elision_status status;
+  ovs_elision_get_status(&status);
+  return status.available;
+}
+
+template <class Guard>
+void add_own(const char* lock, const char* group) {
+  add_all<Guard>(lock, "off", group, OVS_ELISION_OFF);
+  add_all<Guard>(lock, "auto", group, OVS_ELISION_AUTO);
+  if (transactions_run()) {
+    add_all<Guard>(lock, "always", group, OVS_ELISION_ALWAYS);
+  }
+}
+
+void add_own_locks() {
+  add_own<Writing<OvsMutex>>("ovs_mutex", "mutex");
+  add_own<Writing<OvsAdaptiveMutex>>("ovs_mutex_adaptive", "mutex");
+  add_own<Writing<OvsRecursiveMutex>>("ovs_mutex_recursive", "mutex");
+  add_own<Writing<ovsthread::Mutex>>("Mutex", "mutex");
+  add_own<Reading<OvsRwlock>>("ovs_rwlock.read", "read");
+  add_own<Reading<ovsthread::RwLock>>("RwLock.read", "read");
+  add_own<Writing<OvsRwlock>>("ovs_rwlock.write", "write");
+  add_own<Writing<ovsthread::RwLock>>("RwLock.write", "write");
+}
+
+void add_pthread_mutexes(const char* mode_name) {
+  add_all<Writing<std::mutex>>("std::mutex", mode_name, "mutex");
+  add_all<Writing<PthreadMutex>>("pthread_mutex", mode_name, "mutex");
+  add_all<Writing<PthreadErrorcheckMutex>>("pthread_mutex_errorcheck",
+                                           mode_name, "mutex");
+}
+
+void add_other_locks() {
+  add_all<Writing<AbslMutex>>("absl::Mutex", "real", "mutex");
+  add_all<Writing<PthreadSpinlock>>("pthread_spinlock", "real", "spin");
+  add_all<Reading<AbslMutex>>("absl::Mutex.read", "real", "read");
+  add_all<Reading<std::shared_mutex>>("std::shared_mutex.read", "real", "read");
+  add_all<Reading<PthreadRwlock>>("pthread_rwlock.read", "real", "read");
+  add_all<Writing<std::shared_mutex>>("std::shared_mutex.write", "real",
+                                      "write");
+  add_all<Writing<PthreadRwlock>>("pthread_rwlock.write", "real", "write");
+#if HAVE_TBB
+  add_all<Writing<tbb::spin_mutex>>("tbb::spin_mutex", "real", "spin");
+  add_all<TbbSpeculating>("tbb::speculative_spin_mutex", "elided", "spin");
+  add_all<TbbSpeculatingRw<false>>("tbb::speculative_spin_rw_mutex.read",
+                                   "elided", "read");
+  add_all<TbbSpeculatingRw<true>>("tbb::speculative_spin_rw_mutex.write",
+                                  "elided", "write");
+#endif
+}
+
+bool glibc_elides() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment.
+  const char* tunables = std::getenv("GLIBC_TUNABLES");
+  return tunables != nullptr &&
+         absl::StrContains(tunables, "glibc.elision.enable=1");
+}
+
+// What is not registered, and why.
+std::string not_measured() {
+  std::vector<std::string> parts;
+  if (!transactions_run()) {
+    ovs_elision_status status;
+    ovs_elision_get_status(&status);
+    parts.push_back(absl::StrCat("mode always: ", status.reason));
+  }
+  if (!HAVE_TBB) {
+    parts.emplace_back("tbb: configure has not found oneTBB (libtbb-dev)");
+  }
+  return parts.empty() ? "nothing" : absl::StrJoin(parts, "; ");
+}
 
 }  // namespace
+}  // namespace bench
 
 int main(int argc, char** argv) {
-  // It is off in any program that cares for speed.
-  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
+  using namespace bench;
+  ovs_elision_set_mode(OVS_ELISION_AUTO);
+  AbslMutex::without_deadlock_detection();
+  if (glibc_elides()) {
+    add_pthread_mutexes("elided");
+  } else {
+    add_own_locks();
+    add_pthread_mutexes("real");
+    add_other_locks();
+    benchmark::AddCustomContext("not_measured", not_measured());
+  }
+  return run_benchmarks(argc, argv);
 }

@@ -7,6 +7,7 @@
 #include <benchmark/benchmark.h>
 
 #include "maps.h"
+#include "run-benchmarks.h"
 #include "workload.h"
 
 namespace {
@@ -28,4 +29,4 @@ BENCHMARK_MAPS(BM_Find);
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) { return bench::run_benchmarks(argc, argv); }

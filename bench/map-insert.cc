@@ -8,6 +8,7 @@
 #include <benchmark/benchmark.h>
 
 #include "maps.h"
+#include "run-benchmarks.h"
 #include "workload.h"
 
 namespace {
@@ -47,4 +48,4 @@ BENCHMARK_MAPS(BM_Replace);
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) { return bench::run_benchmarks(argc, argv); }

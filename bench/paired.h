@@ -6,14 +6,17 @@
 // right after one another does.  So two things are run alternately, A B B A,
 // the ratio is taken within each round, and the median of the ratios is
 // reported together with an interval that holds the true median with 95 %
-// confidence.  The interval is that of the order statistics: it needs no
-// assumption about how times are distributed.
+// confidence.  The interval is the percentile bootstrap: as many values are
+// drawn again and again from those measured, with replacement, and it spans
+// the middle 95 % of the medians of such draws.  It assumes nothing about how
+// times are distributed.
 #ifndef OVSTHREAD_BENCH_PAIRED_H_
 #define OVSTHREAD_BENCH_PAIRED_H_
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -28,32 +31,34 @@ struct Summary {
   double high = NAN;
 };
 
-// How many values to drop at either end of N sorted ones so that the rest spans
-// the median of their distribution with 95 % confidence.  Below 6 values there
-// is no such interval and the whole range has to do.
-inline size_t outside_interval(size_t n) {
-  // The number of values below the median is binomially distributed (n, 1/2).
-  double exactly = std::pow(0.5, static_cast<double>(n));
-  double at_most = exactly;
-  for (size_t drop = 0;; drop++) {
-    exactly *= static_cast<double>(n - drop) / static_cast<double>(drop + 1);
-    at_most += exactly;
-    if (2 * at_most > 0.05) return drop;
-  }
+// Of SORTED, which is not empty.
+inline double middle(const std::vector<double>& sorted) {
+  size_t n = sorted.size();
+  return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
-// All NaN if VALUES is empty.
+// NaN if VALUES is empty.
+inline double median(std::vector<double> values) {
+  if (values.empty()) return NAN;
+  std::sort(values.begin(), values.end());
+  return middle(values);
+}
+
+// All NaN if VALUES is empty.  The same values always give the same answer.
 inline Summary summarize(std::vector<double> values) {
+  constexpr size_t kDraws = 2000;
+  constexpr size_t kOutside = kDraws / 40;  // At either end.
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
-  size_t n = values.size();
-  size_t drop = outside_interval(n);
-  return {(values[(n - 1) / 2] + values[n / 2]) / 2, values[drop],
-          values[n - 1 - drop]};
-}
-
-inline double median(std::vector<double> values) {
-  return summarize(std::move(values)).median;
+  std::mt19937_64 random(1);
+  std::vector<double> medians;
+  std::vector<double> drawn(values.size());
+  for (size_t i = 0; i < kDraws; i++) {
+    for (double& value : drawn) value = values[random() % values.size()];
+    medians.push_back(median(drawn));
+  }
+  std::sort(medians.begin(), medians.end());
+  return {middle(values), medians[kOutside], medians[kDraws - 1 - kOutside]};
 }
 
 // The ratios A[i] / B[i].

@@ -7,6 +7,9 @@
 # them where they are found, and not when cross compiling, where pkg-config
 # would answer for the build machine.  Sets the conditional ENABLE_TESTS and
 # ovs_tests for the summary.
+# Looks for oneTBB, whose locks the benchmarks measure beside the library's where
+# it is found.  Defines HAVE_TBB to 1 or 0, substitutes TBB_CFLAGS and TBB_LIBS,
+# and sets ovs_tbb for the summary.
 # Adds --disable-interleaving-tests, which leaves out tests/interleave/: they
 # take long to compile, and what they search does not depend on the compiler.  A
 # build with sanitizers, which cannot follow their fibers, leaves them out too.
@@ -39,6 +42,15 @@ AC_DEFUN([OVS_ENABLE_TESTS], [
     ],
     [AC_MSG_ERROR([--enable-tests=$enable_tests: must be auto, yes or no])])
   AM_CONDITIONAL([ENABLE_TESTS], [test "$ovs_tests" = yes])
+  ovs_have_tbb=0
+  ovs_tbb="no (no benchmarks)"
+  AS_IF([test "$ovs_tests" = yes],
+    [PKG_CHECK_MODULES([TBB], [tbb >= 2021],
+      [ovs_have_tbb=1
+       ovs_tbb=yes],
+      [ovs_tbb="no (not found: libtbb-dev)"])])
+  AC_DEFINE_UNQUOTED([HAVE_TBB], [$ovs_have_tbb],
+    [1 to compare with the locks of oneTBB in benchmarks, else 0.])
   AC_ARG_ENABLE([interleaving-tests],
     [AS_HELP_STRING([--disable-interleaving-tests],
       [leave out the searches of tests/interleave/])],

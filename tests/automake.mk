@@ -43,8 +43,11 @@ tests_libovstest_la_CPPFLAGS = $(AM_CPPFLAGS) $(ABSL_CFLAGS) -I$(top_srcdir)/ben
 tests_libovstest_la_LIBADD = $(ABSL_LIBS)
 tests_libovstest_la_SOURCES = \
 	bench/draws.h \
+	bench/locks.h \
 	bench/paired.h \
 	bench/team.h \
+	tests/ovstest-chart.cc \
+	tests/ovstest-chart.h \
 	tests/ovstest-command-line.cc \
 	tests/ovstest-command-line.h \
 	tests/ovstest-commands.h \
@@ -114,6 +117,7 @@ TESTS += $(unit_programs)
 
 tests_unit_bench_SOURCES = \
 	bench/draws.h \
+	bench/json-reader.h \
 	bench/paired.h \
 	tests/unit/test-bench.cc
 tests_unit_bench_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/bench

@@ -137,14 +137,14 @@ class HmapTrial {
   }
 
   bool lookup(uint32_t value) {
-    rwlock_.rdlock();
+    rwlock_.lock_shared();
     bool found = find(value) != nullptr;
-    rwlock_.unlock();
+    rwlock_.unlock_shared();
     return found;
   }
 
   bool remove(uint32_t value) {
-    rwlock_.wrlock();
+    rwlock_.lock();
     Element* element = find(value);
     if (element) {
       hmap_remove(&map_, &element->node);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What benchmarks rest on: the draws of a workload, and the summaries of what
-// was measured.
+// What benchmarks rest on: the draws of a workload, the summaries of what was
+// measured, and the reading of files of it.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
 #include "draws.h"
+#include "json-reader.h"
 #include "paired.h"
 
 namespace bench {
@@ -63,16 +64,28 @@ TEST(Draws, CanBeReadInBatches) {
   }
 }
 
-TEST(Paired, DropsWhatTheOrderStatisticsAllow) {
-  // From tables of the binomial distribution.
-  EXPECT_EQ(outside_interval(1), 0u);
-  EXPECT_EQ(outside_interval(5), 0u);
-  EXPECT_EQ(outside_interval(8), 0u);
-  EXPECT_EQ(outside_interval(9), 1u);
-  EXPECT_EQ(outside_interval(11), 1u);
-  EXPECT_EQ(outside_interval(12), 2u);
-  EXPECT_EQ(outside_interval(20), 5u);
-  EXPECT_EQ(outside_interval(100), 39u);
+// Of n distinct values, n odd, the median of a draw is at most the k-th exactly
+// if more than half of the n drawn are among the k smallest: the interval's
+// ends can be computed.
+TEST(Paired, IntervalIsTheBootstrapOfTheMedian) {
+  // {n, k of the lower end}, from the binomial distribution (n, k / n).
+  constexpr size_t kLowest[][2] = {{5, 1}, {11, 3}, {21, 7}, {31, 11}};
+  for (auto [n, k] : kLowest) {
+    std::vector<double> values;
+    for (size_t i = n; i > 0; i--) values.push_back(static_cast<double>(i));
+    Summary summary = summarize(values);
+    EXPECT_EQ(summary.median, (n + 1) / 2) << n;
+    EXPECT_EQ(summary.low, k) << n;
+    EXPECT_EQ(summary.high, n + 1 - k) << n;
+  }
+}
+
+TEST(Paired, OneValueIsItsOwnInterval) {
+  Summary summary = summarize({7});
+  EXPECT_EQ(summary.median, 7);
+  EXPECT_EQ(summary.low, 7);
+  EXPECT_EQ(summary.high, 7);
+  EXPECT_TRUE(std::isnan(summarize({}).low));
 }
 
 TEST(Paired, SummarizesRatiosWithinRounds) {
@@ -92,6 +105,32 @@ TEST(Paired, RoundsAlternate) {
   EXPECT_FALSE(reversed(0));
   EXPECT_TRUE(reversed(1));
   EXPECT_FALSE(reversed(2));
+}
+
+TEST(JsonReader, ReadsEveryKindOfValue) {
+  std::optional<Json> json = JsonReader::read(
+      R"( {"name": "a \"b\" \\ \n\t\u00e9", "list": [1, -2.5e3, [], {}],
+           "yes": true, "no": false, "nothing": null} )");
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->members.size(), 5u);
+  EXPECT_EQ(json->find("name")->text, "a \"b\" \\ \n\t?");
+  const std::vector<Json>& list = json->find("list")->elements;
+  ASSERT_EQ(list.size(), 4u);
+  EXPECT_EQ(list[0].number, 1);
+  EXPECT_EQ(list[1].number, -2500);
+  EXPECT_TRUE(list[2].elements.empty());
+  EXPECT_TRUE(list[3].members.empty());
+  EXPECT_EQ(json->find("yes")->text, "true");
+  EXPECT_TRUE(std::isnan(json->find("nothing")->number));
+  EXPECT_EQ(json->find("absent"), nullptr);
+}
+
+TEST(JsonReader, TellsWhatIsNoJson) {
+  for (const char* text :
+       {"", "{", "[1", "[1,]", "[1}", "{\"a\"}", "{\"a\": }", "{a: 1}", "\"a",
+        "\"a\\", "\"\\u12\"", "1 2", "nil", "{\"a\": 1,}"}) {
+    EXPECT_FALSE(JsonReader::read(text)) << text;
+  }
 }
 
 }  // namespace
