@@ -13,6 +13,7 @@ ovsthread_HEADERS = \
 	include/ovsthread/mutex.h \
 	include/ovsthread/rcu.h \
 	include/ovsthread/rwlock.h \
+	include/ovsthread/spinlock.h \
 	include/ovsthread/thread.h \
 	include/ovsthread/topology.h
 nodist_ovsthread_HEADERS = include/ovsthread/version.h

@@ -40,6 +40,7 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/held-locks.h \
 	lib/hmap-stripes.h \
 	lib/hmap.cc \
+	lib/lock-exclusive.h \
 	lib/lock-misuse.cc \
 	lib/lock-misuse.h \
 	lib/lock-operations.h \
@@ -65,6 +66,9 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/rwlock-operations.cc \
 	lib/rwlock-operations.h \
 	lib/rwlock.cc \
+	lib/spinlock-core.h \
+	lib/spinlock-operations.h \
+	lib/spinlock.cc \
 	lib/thread-barrier.h \
 	lib/thread-face.cc \
 	lib/thread-id.cc \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C entry points of mutexes, reader-writer locks and one-time
+// The C entry points of mutexes, spin locks, reader-writer locks and one-time
 // initialisation.
 #include <cstddef>
 
@@ -8,6 +8,7 @@
 #include "mutex-operations.h"
 #include "ovsthread-rwlock.h"
 #include "rwlock-operations.h"
+#include "spinlock-operations.h"
 
 namespace ovsthread {
 namespace {
@@ -20,6 +21,13 @@ RealMutex& core(const ovs_mutex* mutex) {
   static_assert(offsetof(RealMutex, depth) == offsetof(ovs_mutex, depth));
   static_assert(offsetof(RealMutex, where) == offsetof(ovs_mutex, where));
   return *reinterpret_cast<RealMutex*>(const_cast<ovs_mutex*>(mutex));
+}
+
+RealSpinLock& core(const ovs_spin* lock) {
+  static_assert(sizeof(RealSpinLock) == sizeof(ovs_spin));
+  static_assert(offsetof(RealSpinLock, word) == offsetof(ovs_spin, word));
+  static_assert(offsetof(RealSpinLock, where) == offsetof(ovs_spin, where));
+  return *reinterpret_cast<RealSpinLock*>(const_cast<ovs_spin*>(lock));
 }
 
 RealRwLock& core(const ovs_rwlock* lock) {
@@ -47,28 +55,38 @@ void ovs_mutex_init_adaptive(ovs_mutex* mutex) {
   *mutex = OVS_ADAPTIVE_MUTEX_INITIALIZER;
 }
 
+void ovs_spin_init(ovs_spin* lock) {
+  *lock = {ovsthread::kLockLive, ovsthread::kNeverTaken};
+}
+
 void ovs_rwlock_init(ovs_rwlock* lock) { *lock = OVS_RWLOCK_INITIALIZER; }
 
 LOCK_FUNCTION(mutex, lock, LockMutex)
 TRY_LOCK_FUNCTION(mutex, trylock, LockMutex)
-UNLOCK_FUNCTION(mutex)
-DESTROY_FUNCTION(mutex)
+UNLOCK_FUNCTION(mutex, LockMutex)
+DESTROY_FUNCTION(mutex, LockMutex)
+
+LOCK_FUNCTION(spin, lock, LockSpinLock)
+TRY_LOCK_FUNCTION(spin, trylock, LockSpinLock)
+UNLOCK_FUNCTION(spin, LockSpinLock)
+DESTROY_FUNCTION(spin, LockSpinLock)
 
 LOCK_FUNCTION(rwlock, rdlock, ReadLockRwLock)
 LOCK_FUNCTION(rwlock, wrlock, WriteLockRwLock)
 TRY_LOCK_FUNCTION(rwlock, tryrdlock, ReadLockRwLock)
 TRY_LOCK_FUNCTION(rwlock, trywrlock, WriteLockRwLock)
-UNLOCK_FUNCTION(rwlock)
-DESTROY_FUNCTION(rwlock)
+UNLOCK_FUNCTION(rwlock, EitherRwLock)
+DESTROY_FUNCTION(rwlock, EitherRwLock)
 
 void ovs_mutex_cond_wait_at(pthread_cond_t* condition, const ovs_mutex* mutex,
                             const char* where) {
-  ovsthread::mutex_wait(core(mutex), *condition, where);
+  ovsthread::LockMutex::wait(core(mutex), *condition, where);
 }
 
 void(ovs_mutex_cond_wait)(pthread_cond_t* condition, const ovs_mutex* mutex) {
-  ovsthread::mutex_wait(core(mutex), *condition,
-                        ovsthread::site_in_code(__builtin_return_address(0)));
+  ovsthread::LockMutex::wait(
+      core(mutex), *condition,
+      ovsthread::site_in_code(__builtin_return_address(0)));
 }
 
 bool ovsthread_once_start__(ovsthread_once* once)
@@ -83,7 +101,7 @@ bool ovsthread_once_start__(ovsthread_once* once)
 
 void ovsthread_once_done(ovsthread_once* once) OVS_NO_THREAD_SAFETY_ANALYSIS {
   const char* where = ovsthread::site_in_code(__builtin_return_address(0));
-  ovsthread::mutex_assert_held(core(&once->mutex), where);
+  ovsthread::LockMutex::assert_held(core(&once->mutex), where);
   // (1) publishes what the initialisation wrote; pairs with (30) of thread.
   __atomic_store_n(&once->done, true, __ATOMIC_RELEASE);
   ovs_mutex_unlock_at(&once->mutex, where);

@@ -18,13 +18,15 @@ void report_misuse(const LockMisuse& misuse) {
   char where[kSiteTextSize];
   char other[kSiteTextSize];
   char link[kSiteTextSize + 64] = "";
+  char what[128];
+  snprintf(what, sizeof what, misuse.what, misuse.kind);
   if (misuse.other != nullptr &&
       strcmp(format_site(misuse.other, other), kNeverTaken) == 0) {
     snprintf(link, sizeof link, "; never taken");
   } else if (misuse.other != nullptr) {
     snprintf(link, sizeof link, "; %s %s", misuse.relation, other);
   }
-  fatal("%s: %s %p, by thread %s (id %u) at %s%s", misuse.what, misuse.kind,
+  fatal("%s: %s %p, by thread %s (id %u) at %s%s", what, misuse.kind,
         misuse.lock, thread_name().text, thread_id(),
         format_site(misuse.where, where), link);
 }

@@ -10,8 +10,8 @@ namespace ovsthread {
 inline constexpr char kNeverTaken[] = "<unlocked>";
 
 struct LockMisuse {
-  const char* what;  // "unlock of a lock that the caller does not hold"
-  const char* kind;  // "mutex", "rwlock"
+  const char* what;  // "unlock of a %s that the caller does not hold"
+  const char* kind;  // "mutex", "rwlock"; %s in WHAT
   const void* lock;
   const char* where;     // the offending call (lock-site.h)
   const char* relation;  // how OTHER relates: "held since", "last taken at"

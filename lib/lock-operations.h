@@ -12,8 +12,8 @@
 //
 // lock_by() and try_lock_by() are the two frames, LOCK_FUNCTION and
 // TRY_LOCK_FUNCTION make C entry points of them.  UNLOCK_FUNCTION makes one of
-// the lock type's own release, which knows from the word or the held-list how
-// the lock is held, and DESTROY_FUNCTION of its destruction; with the plain
+// the lock type's own unlock(), which knows from the word or the held-list how
+// the lock is held, and DESTROY_FUNCTION of its destroy(); with the plain
 // functions for callers that take their address.
 #ifndef OVSTHREAD_LIB_LOCK_OPERATIONS_H_
 #define OVSTHREAD_LIB_LOCK_OPERATIONS_H_
@@ -102,25 +102,25 @@ inline bool try_lock_by(typename Operation::Lock &lock, const char *where) {
     return taken ? 0 : EBUSY;                                  \
   }
 
-#define UNLOCK_FUNCTION(TYPE)                                  \
-  void ovs_##TYPE##_unlock_at(const struct ovs_##TYPE *lock,   \
-                              const char *where)               \
-      OVS_NO_THREAD_SAFETY_ANALYSIS {                          \
-    ovsthread::TYPE##_unlock(ovsthread::core(lock), where);    \
-  }                                                            \
-  void(ovs_##TYPE##_unlock)(const struct ovs_##TYPE *lock)     \
-      OVS_NO_THREAD_SAFETY_ANALYSIS {                          \
-    ovsthread::TYPE##_unlock(                                  \
-        ovsthread::core(lock),                                 \
-        ovsthread::site_in_code(__builtin_return_address(0))); \
+#define UNLOCK_FUNCTION(TYPE, OPERATION)                        \
+  void ovs_##TYPE##_unlock_at(const struct ovs_##TYPE *lock,    \
+                              const char *where)                \
+      OVS_NO_THREAD_SAFETY_ANALYSIS {                           \
+    ovsthread::OPERATION::unlock(ovsthread::core(lock), where); \
+  }                                                             \
+  void(ovs_##TYPE##_unlock)(const struct ovs_##TYPE *lock)      \
+      OVS_NO_THREAD_SAFETY_ANALYSIS {                           \
+    ovsthread::OPERATION::unlock(                               \
+        ovsthread::core(lock),                                  \
+        ovsthread::site_in_code(__builtin_return_address(0)));  \
   }
 
-#define DESTROY_FUNCTION(TYPE)                                               \
+#define DESTROY_FUNCTION(TYPE, OPERATION)                                    \
   void ovs_##TYPE##_destroy_at(struct ovs_##TYPE *lock, const char *where) { \
-    ovsthread::TYPE##_destroy(ovsthread::core(lock), where);                 \
+    ovsthread::OPERATION::destroy(ovsthread::core(lock), where);             \
   }                                                                          \
   void(ovs_##TYPE##_destroy)(struct ovs_##TYPE * lock) {                     \
-    ovsthread::TYPE##_destroy(                                               \
+    ovsthread::OPERATION::destroy(                                           \
         ovsthread::core(lock),                                               \
         ovsthread::site_in_code(__builtin_return_address(0)));               \
   }

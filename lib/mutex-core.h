@@ -60,6 +60,9 @@ inline constexpr uint32_t kMutexDestroyed = kMutexWaiters;
 // wait_on(condition, gate).  SELF is the caller's number in the owner's bits.
 template <class A, class Platform>
 struct MutexCore {
+  static constexpr const char* kName = "mutex";
+  static constexpr uint32_t kDestroyed = kMutexDestroyed;
+
   typename A::template Atomic<uint32_t> word;
   uint16_t spins;  // looks at a held lock before sleeping
   uint16_t depth;  // levels beyond the first; the holder's
@@ -73,6 +76,9 @@ struct MutexCore {
     // Relaxed: only the caller itself can put its number there or remove it.
     return owner(word.load(kRelaxed)) == self;
   }
+
+  // Whether an unlock() would release the lock, not only a level of it.
+  bool held_once_by(uint32_t self) const { return held_by(self) && depth == 0; }
 
   // The whole of an uncontended lock() of a lock that does not nest.  SELF may
   // be 0 (not known yet).  The word is guessed, not loaded: the

@@ -17,7 +17,7 @@ RealMutex& core(const Mutex* mutex) {
 }  // namespace
 
 Mutex::~Mutex() {
-  mutex_destroy(core(this), site_in_code(__builtin_return_address(0)));
+  LockMutex::destroy(core(this), site_in_code(__builtin_return_address(0)));
 }
 
 void Mutex::lock() OVSTHREAD_NO_THREAD_SAFETY_ANALYSIS {
@@ -35,11 +35,11 @@ bool Mutex::try_lock() OVSTHREAD_NO_THREAD_SAFETY_ANALYSIS {
 }
 
 void Mutex::unlock() OVSTHREAD_NO_THREAD_SAFETY_ANALYSIS {
-  mutex_unlock(core(this), site_in_code(__builtin_return_address(0)));
+  LockMutex::unlock(core(this), site_in_code(__builtin_return_address(0)));
 }
 
 void Mutex::AssertHeld() const OVSTHREAD_NO_THREAD_SAFETY_ANALYSIS {
-  mutex_assert_held(core(this), site_in_code(__builtin_return_address(0)));
+  LockMutex::assert_held(core(this), site_in_code(__builtin_return_address(0)));
 }
 
 }  // namespace ovsthread

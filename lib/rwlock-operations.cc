@@ -71,7 +71,7 @@ void rwlock_write_slowly(RealRwLock& lock, const char* where,
   if (result != LockResult::kDone) rwlock_report(lock, where, result);
 }
 
-void rwlock_unlock(RealRwLock& lock, const char* where) {
+void EitherRwLock::unlock(RealRwLock& lock, const char* where) {
   HeldLock* held = held_locks().find(&lock.word);
   if (held != nullptr) {
     if (held->elided()) return elision::LibraryEngine::release(held);
@@ -89,7 +89,7 @@ void rwlock_unlock(RealRwLock& lock, const char* where) {
   elision::LibraryEngine::released_for_real(lock.word);
 }
 
-void rwlock_destroy(RealRwLock& lock, const char* where) {
+void EitherRwLock::destroy(RealRwLock& lock, const char* where) {
   LockResult result = held_locks().find(&lock.word) != nullptr
                           ? LockResult::kHeld
                           : lock.destroy();

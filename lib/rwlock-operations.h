@@ -23,9 +23,23 @@ void rwlock_write_slowly(RealRwLock& lock, const char* where,
 [[noreturn]] void rwlock_report_relock(const RealRwLock& lock,
                                        const char* where);
 
-struct ReadLockRwLock {
+// What the two ways to take it share.
+struct EitherRwLock {
   using Lock = RealRwLock;
   using Engine = elision::LibraryEngine;
+
+  [[noreturn]] static void report_relock(RealRwLock& lock, const char* where) {
+    rwlock_report_relock(lock, where);
+  }
+
+  // Misuse if the caller does not hold it.
+  static void unlock(RealRwLock& lock, const char* where);
+
+  // Misuse if it is held, or not initialised.
+  static void destroy(RealRwLock& lock, const char* where);
+};
+
+struct ReadLockRwLock : EitherRwLock {
   static constexpr elision::LockKind kKind = {
       Hold::kElidedShared,
       kLockLive | kRwWriter | kRwWritersWait,
@@ -50,9 +64,6 @@ struct ReadLockRwLock {
     note(lock, where);
     return true;
   }
-  [[noreturn]] static void report_relock(RealRwLock& lock, const char* where) {
-    rwlock_report_relock(lock, where);
-  }
 
  private:
   static void note(RealRwLock& lock, const char* where) {
@@ -61,9 +72,7 @@ struct ReadLockRwLock {
   }
 };
 
-struct WriteLockRwLock {
-  using Lock = RealRwLock;
-  using Engine = elision::LibraryEngine;
+struct WriteLockRwLock : EitherRwLock {
   static constexpr elision::LockKind kKind = {Hold::kElidedExclusive,
                                               ~kLockElide,
                                               kRwWriter | kOwnerMask,
@@ -87,15 +96,7 @@ struct WriteLockRwLock {
     lock.where.store(where, kRelaxed);
     return true;
   }
-  [[noreturn]] static void report_relock(RealRwLock& lock, const char* where) {
-    rwlock_report_relock(lock, where);
-  }
 };
-
-void rwlock_unlock(RealRwLock& lock, const char* where);
-
-// Misuse: if it is held, or not initialised.
-void rwlock_destroy(RealRwLock& lock, const char* where);
 
 // Whether the caller holds it for writing; at all.  Elided or for real.
 bool rwlock_is_write_held(const RealRwLock& lock);

@@ -17,7 +17,7 @@ RealRwLock& core(const RwLock* lock) {
 }  // namespace
 
 RwLock::~RwLock() {
-  rwlock_destroy(core(this), site_in_code(__builtin_return_address(0)));
+  EitherRwLock::destroy(core(this), site_in_code(__builtin_return_address(0)));
 }
 
 void RwLock::lock() OVSTHREAD_NO_THREAD_SAFETY_ANALYSIS {
@@ -51,11 +51,11 @@ bool RwLock::try_lock_shared() OVSTHREAD_NO_THREAD_SAFETY_ANALYSIS {
 }
 
 void RwLock::unlock() OVSTHREAD_NO_THREAD_SAFETY_ANALYSIS {
-  rwlock_unlock(core(this), site_in_code(__builtin_return_address(0)));
+  EitherRwLock::unlock(core(this), site_in_code(__builtin_return_address(0)));
 }
 
 void RwLock::unlock_shared() OVSTHREAD_NO_THREAD_SAFETY_ANALYSIS {
-  rwlock_unlock(core(this), site_in_code(__builtin_return_address(0)));
+  EitherRwLock::unlock(core(this), site_in_code(__builtin_return_address(0)));
 }
 
 void RwLock::AssertHeld() const OVSTHREAD_NO_THREAD_SAFETY_ANALYSIS {

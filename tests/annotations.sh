@@ -43,8 +43,10 @@ cat >"$work/c" <<'END'
 #include "ovsthread-rwlock.h"
 struct ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
 struct ovs_rwlock lock = OVS_RWLOCK_INITIALIZER;
+struct ovs_spin spin;
 int a OVS_GUARDED_BY(mutex);
 int b OVS_GUARDED_BY(lock);
+int c OVS_GUARDED_BY(spin);
 END
 
 check c "locks taken and released" "" <<'END'
@@ -60,10 +62,23 @@ void f(pthread_cond_t *cond) {
   b++;
   ovs_rwlock_unlock(&lock);
   if (!ovs_rwlock_tryrdlock(&lock)) ovs_rwlock_unlock(&lock);
+  ovs_spin_lock(&spin);
+  c++;
+  ovs_spin_unlock(&spin);
+  if (!ovs_spin_trylock(&spin)) {
+    c++;
+    ovs_spin_unlock(&spin);
+  }
 }
 END
 check c "access without the mutex" "writing variable 'a' requires" <<'END'
 void f(void) { a++; }
+END
+check c "access without the spin lock" "writing variable 'c' requires" <<'END'
+void f(void) { c++; }
+END
+check c "a spin lock left locked" "still held at the end" <<'END'
+void f(void) { ovs_spin_lock(&spin); }
 END
 check c "write under a read lock" "writing variable 'b' requires" <<'END'
 void f(void) {
@@ -88,18 +103,22 @@ END
 cat >"$work/c++" <<'END'
 #include <ovsthread/mutex.h>
 #include <ovsthread/rwlock.h>
+#include <ovsthread/spinlock.h>
 using namespace ovsthread;
 Mutex mutex;
 RwLock lock;
+SpinLock spin;
 int a OVSTHREAD_GUARDED_BY(mutex);
 int b OVSTHREAD_GUARDED_BY(lock);
+int c OVSTHREAD_GUARDED_BY(spin);
 END
 
 check c++ "guards" "" <<'END'
 void f() {
   MutexLock guard(mutex);
   WriterLock writer(lock);
-  a = b++;
+  SpinLockGuard spinning(spin);
+  a = b++ + c;
 }
 int g() {
   ReaderLock reader(lock);
@@ -109,10 +128,16 @@ void h() {
   mutex.AssertHeld();
   a++;
   if (lock.try_lock_shared()) lock.unlock_shared();
+  if (spin.try_lock()) spin.unlock();
+  spin.AssertHeld();
+  c++;
 }
 END
 check c++ "access without the mutex" "writing variable 'a' requires" <<'END'
 void f() { a++; }
+END
+check c++ "access without the spin lock" "writing variable 'c' requires" <<'END'
+void f() { c++; }
 END
 check c++ "write under a read lock" "writing variable 'b' requires" <<'END'
 void f() {

@@ -108,6 +108,7 @@ unit_programs = \
 	tests/unit/ovstest \
 	tests/unit/rcu \
 	tests/unit/rwlock \
+	tests/unit/spinlock \
 	tests/unit/thread \
 	tests/unit/thread-id \
 	tests/unit/topology \
@@ -210,6 +211,10 @@ tests_unit_rcu_LDADD = $(unit_ldadd)
 tests_unit_rwlock_SOURCES = tests/unit/lock-testing.h tests/unit/test-rwlock.cc
 tests_unit_rwlock_CPPFLAGS = $(unit_cppflags)
 tests_unit_rwlock_LDADD = $(unit_ldadd)
+
+tests_unit_spinlock_SOURCES = tests/unit/lock-testing.h tests/unit/test-spinlock.cc
+tests_unit_spinlock_CPPFLAGS = $(unit_cppflags)
+tests_unit_spinlock_LDADD = $(unit_ldadd)
 
 tests_unit_thread_SOURCES = \
 	tests/in-process.h \

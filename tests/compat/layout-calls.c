@@ -29,6 +29,8 @@ static const struct layout layouts[] = {
     MEMBER(struct hmap_node, next),
     TYPE(struct hmap_position),
     TYPE(struct ovs_mutex),
+    TYPE(struct ovs_spin),
+    MEMBER(struct ovs_spin, where),
     TYPE(struct ovs_rwlock),
     TYPE(struct ovs_barrier),
     TYPE(struct ovsthread_once),

@@ -11,17 +11,20 @@ static struct ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
 static int balance OVS_GUARDED_BY(mutex);
 static struct ovs_rwlock rwlock = OVS_RWLOCK_INITIALIZER;
 static int limit OVS_GUARDED_BY(rwlock);
+static struct ovs_spin spin;
+static int spun OVS_GUARDED_BY(spin);
 static struct ovs_mutex after OVS_ACQ_AFTER(mutex) = OVS_MUTEX_INITIALIZER;
 
 struct account {
   int before;
   struct ovs_mutex mutex;
   struct ovs_rwlock rwlock;
+  struct ovs_spin spin;
   int sum OVS_GUARDED;
 };
 
-static struct account account = {0, OVS_MUTEX_INITIALIZER,
-                                 OVS_RWLOCK_INITIALIZER, 0};
+static struct account account = {
+    0, OVS_MUTEX_INITIALIZER, OVS_RWLOCK_INITIALIZER, {0, NULL}, 0};
 static struct ovs_mutex adaptive = OVS_ADAPTIVE_MUTEX_INITIALIZER;
 #ifndef __cplusplus
 static struct ovs_mutex mutexes[] = {[0 ... 3] = OVS_MUTEX_INITIALIZER};
@@ -81,6 +84,18 @@ static const char *annotated(void) OVS_EXCLUDED(mutex, rwlock) {
     busy = true;
   }
   CHECK(free && !busy);
+
+  ovs_spin_init(&spin);
+  ovs_spin_lock(&spin);
+  spun = 1;
+  ovs_spin_unlock(&spin);
+  free = false;
+  if (!ovs_spin_trylock(&spin)) {
+    free = ++spun == 2;
+    ovs_spin_unlock(&spin);
+  }
+  CHECK(free);
+  ovs_spin_destroy(&spin);
   return NULL;
 }
 
@@ -103,6 +118,11 @@ OVS_NO_THREAD_SAFETY_ANALYSIS static const char *not_annotated(void) {
   ovs_rwlock_unlock(&account_once()->rwlock);
   ovs_rwlock_unlock(&account_once()->rwlock);
   CHECK(evaluations == 8);
+  ovs_spin_init(&account.spin);
+  ovs_spin_lock(&account_once()->spin);
+  CHECK(ovs_spin_trylock(&account_once()->spin) == EBUSY);
+  ovs_spin_unlock(&account_once()->spin);
+  CHECK(evaluations == 11);
 
   void (*lock)(const struct ovs_mutex *, const char *) = ovs_mutex_lock_at;
   void (*unlock)(const struct ovs_mutex *) = ovs_mutex_unlock;
@@ -114,6 +134,14 @@ OVS_NO_THREAD_SAFETY_ANALYSIS static const char *not_annotated(void) {
   void (*unlock_rwlock)(const struct ovs_rwlock *) = ovs_rwlock_unlock;
   ovs_rwlock_wrlock(&account.rwlock);
   unlock_rwlock(&account.rwlock);
+  void (*lock_spin)(const struct ovs_spin *, const char *) = ovs_spin_lock_at;
+  void (*unlock_spin)(const struct ovs_spin *) = ovs_spin_unlock;
+  void (*destroy_spin)(struct ovs_spin *) = ovs_spin_destroy;
+  lock_spin(&account.spin, "somewhere:3");
+  (ovs_spin_unlock)(&account.spin);
+  CHECK((ovs_spin_trylock_at)(&account.spin, "somewhere:4") == 0);
+  unlock_spin(&account.spin);
+  destroy_spin(&account.spin);
 
   struct ovs_mutex recursive, dynamic;
   ovs_mutex_init_recursive(&recursive);

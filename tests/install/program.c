@@ -21,6 +21,8 @@ struct element {
 };
 
 static struct ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+static struct ovs_spin spin;
+static int inserted;
 static struct cmap cmap = CMAP_INITIALIZER;
 static struct hmap hmap = HMAP_INITIALIZER(&hmap);
 
@@ -35,6 +37,9 @@ static void insert(int value) {
   cmap_insert(&cmap, &element->cmap_node, value);
   hmap_insert(&hmap, &element->hmap_node, value);
   ovs_mutex_unlock(&mutex);
+  ovs_spin_lock(&spin);
+  inserted++;
+  ovs_spin_unlock(&spin);
 }
 
 static void *remove_all(void *aux) {
@@ -53,10 +58,12 @@ static void *remove_all(void *aux) {
 int main(void) {
   struct ovs_elision_status status;
 
+  ovs_spin_init(&spin);
   for (int i = 0; i < 100; i++) {
     insert(i);
   }
-  if (cmap_count(&cmap) != 100 || hmap_count(&hmap) != 100) {
+  if (cmap_count(&cmap) != 100 || hmap_count(&hmap) != 100 ||
+      ovs_spin_trylock(&spin) || inserted != 100) {
     return 1;
   }
   xpthread_join(ovs_thread_create("remover", remove_all, NULL), NULL);
@@ -65,6 +72,8 @@ int main(void) {
   }
   cmap_destroy(&cmap);
   hmap_destroy(&hmap);
+  ovs_spin_unlock(&spin);
+  ovs_spin_destroy(&spin);
   ovsrcu_exit();
 
   ovs_elision_get_status(&status);

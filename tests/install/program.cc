@@ -5,6 +5,7 @@
 #include <ovsthread/mutex.h>
 #include <ovsthread/rcu.h>
 #include <ovsthread/rwlock.h>
+#include <ovsthread/spinlock.h>
 #include <ovsthread/version.h>
 
 #include <iostream>
@@ -17,11 +18,13 @@ namespace {
 constexpr int kRounds = 1000;
 ovsthread::Mutex mutex;
 ovsthread::RwLock rwlock;
+ovsthread::SpinLock spin;
 int counted = 0;
 
 void count() {
   for (int i = 0; i < kRounds; i++) {
     ovsthread::MutexLock lock(mutex);
+    ovsthread::SpinLockGuard inner(spin);
     counted++;
   }
 }
@@ -33,7 +36,7 @@ int main() {
   count();
   other.join();
   {
-    std::scoped_lock both(mutex, rwlock);
+    std::scoped_lock all(mutex, rwlock, spin);
     if (counted != 2 * kRounds) return 1;
   }
   std::shared_lock reader(rwlock);

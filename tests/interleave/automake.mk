@@ -22,6 +22,7 @@ check_PROGRAMS += tests/interleave/mutex
 TESTS += tests/interleave/mutex
 tests_interleave_mutex_SOURCES = \
 	tests/interleave/elided.h \
+	tests/interleave/exclusive-lock.h \
 	tests/interleave/model-platform.h \
 	tests/interleave/mutex.cc
 tests_interleave_mutex_CPPFLAGS = $(interleave_cppflags)
@@ -41,6 +42,16 @@ tests_interleave_rwlock_SOURCES = \
 	tests/interleave/rwlock.cc
 tests_interleave_rwlock_CPPFLAGS = $(interleave_cppflags)
 tests_interleave_rwlock_LDADD = $(interleave_ldadd) lib/libovsthread-core.la
+
+check_PROGRAMS += tests/interleave/spinlock
+TESTS += tests/interleave/spinlock
+tests_interleave_spinlock_SOURCES = \
+	tests/interleave/elided.h \
+	tests/interleave/exclusive-lock.h \
+	tests/interleave/model-platform.h \
+	tests/interleave/spinlock.cc
+tests_interleave_spinlock_CPPFLAGS = $(interleave_cppflags)
+tests_interleave_spinlock_LDADD = $(interleave_ldadd) lib/libovsthread-core.la
 
 check_PROGRAMS += tests/interleave/thread-barrier
 TESTS += tests/interleave/thread-barrier

@@ -49,6 +49,10 @@ class ModelPlatform {
 
   static constexpr unsigned kRwSpins = 0;
 
+  static constexpr unsigned kMaxPauses = 1;
+  static constexpr unsigned kPausesToYield = 1;
+  static void yield() { ModelAtomics::relax(); }
+
   // As a weakened number: a sleeper looks at the word without a barrier.
   static constexpr int kNoKernelBarrier = 101;
 

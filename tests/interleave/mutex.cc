@@ -2,220 +2,44 @@
 //
 // The mutex (lib/mutex-core.h) with real and with elided holders, and its gate
 // for conditions.
-#include <cstdlib>
-
 #include "interleave/driver.h"
 #include "interleave/elided.h"
+#include "interleave/exclusive-lock.h"
 #include "interleave/model-atomics.h"
 #include "interleave/model-platform.h"
-#include "interleave/model-transactions.h"
 #include "mutex-core.h"
 #include "mutex-operations.h"
 
 namespace {
 
-using ovsthread::kLockLive;
-using ovsthread::kRelaxed;
 using ovsthread::LockResult;
 using ovsthread::ModelAtomics;
 using ovsthread::ModelElision;
 using ovsthread::ModelEngine;
 using ovsthread::ModelPlatform;
+using ovsthread::Way;
 using Core = ovsthread::MutexCore<ModelAtomics, ModelPlatform>;
 
-// As LockMutex.
-struct LockModel {
-  using Lock = Core;
-  using Engine = ModelEngine;
-  static inline ovsthread::elision::LockKind kKind;
-
-  static void take(Core& core, const char*) {
-    if (!core.lock_fast(ModelElision::self())) {
-      RL_ASSERT(core.lock(ModelElision::self()) == LockResult::kDone);
-    }
-  }
-  static bool try_take(Core& core, const char*) {
-    LockResult result = core.try_lock(ModelElision::self());
-    RL_ASSERT(result == LockResult::kDone || result == LockResult::kBusy);
-    return result == LockResult::kDone;
-  }
-  [[noreturn]] static void report_relock(Core&, const char*) {
-    RL_ASSERT(!"relock");
-    std::abort();
-  }
-};
-
-// A thread's way to use the mutex.
-enum class Way { kReal, kTry, kElide, kTryElide };
-
-class Mutex {
+class Mutex : public ovsthread::ExclusiveModel<Core, ovsthread::LockMutex> {
  public:
   Mutex() {
-    core.word.store(kLockLive, kRelaxed);
     core.spins = 0;
     core.depth = 0;
-  }
-
-  // False: a try that failed.
-  bool lock(Way way) {
-    LockModel::kKind = ovsthread::subscribed_by(ovsthread::LockMutex::kKind);
-    switch (way) {
-      case Way::kReal:
-        LockModel::take(core, nullptr);
-        return true;
-      case Way::kTry:
-        return LockModel::try_take(core, nullptr);
-      case Way::kElide:
-        ovsthread::lock_by<LockModel>(core, nullptr);
-        return true;
-      case Way::kTryElide:
-        break;
-    }
-    return ovsthread::try_lock_by<LockModel>(core, nullptr);
-  }
-
-  // As mutex_unlock().
-  void unlock() {
-    ovsthread::HeldLocks& held = ModelElision::thread().held;
-    if (ovsthread::HeldLock* mine = held.find(&core.word)) {
-      return ModelEngine::release(mine);
-    }
-    if (held.any_elided() || !core.unlock_fast(ModelElision::self())) {
-      RL_ASSERT(core.unlock(ModelElision::self()) == LockResult::kDone);
-    }
-    ModelEngine::released_for_real(core.word);
   }
 
   void wait(ModelPlatform::Condition& condition) {
     ModelEngine::safe_point(OVS_SAFE_POINT_CONDITION_WAIT);
     RL_ASSERT(core.wait(condition, ModelElision::self()) == LockResult::kDone);
   }
-
-  Core core;
 };
 
-// Each thread adds 1; who fails to get the lock adds nothing.
 template <Way... ways>
-struct Count : rl::test_suite<Count<ways...>, sizeof...(ways)> {
-  ModelPlatform platform;
-  ModelElision elision;
-  Mutex mutex;
-  ModelAtomics::Var<int> sum{0};
-  int expected = 0;
-
-  void thread(unsigned index) {
-    constexpr Way kWays[] = {ways...};
-    ModelElision::Scope scope(1);
-    if (!mutex.lock(kWays[index])) return;
-    sum += 1;
-    mutex.unlock();
-    expected++;
-  }
-
-  void after() {
-    RL_ASSERT(sum == expected);
-    RL_ASSERT(mutex.core.word.load(kRelaxed) == kLockLive);
-  }
-};
-
-// One mutex, held for real, is released inside a section that another one
-// guards: it is free with the commit of that section, not before.
-struct ReleaseInside : rl::test_suite<ReleaseInside, 2> {
-  ModelPlatform platform;
-  ModelElision elision;
-  Mutex outer;
-  Mutex inner;
-  ModelAtomics::Var<int> of_outer{0};
-  ModelAtomics::Var<int> of_inner{0};
-
-  void thread(unsigned index) {
-    ModelElision::Scope scope(1);
-    outer.lock(Way::kReal);
-    if (index == 0) {
-      inner.lock(Way::kElide);
-      of_outer = 1;
-      outer.unlock();
-      of_inner = 1;
-      inner.unlock();
-    } else {
-      int seen = of_outer;
-      outer.unlock();
-      inner.lock(Way::kReal);
-      RL_ASSERT(of_inner >= seen);
-      inner.unlock();
-    }
-  }
-};
-
-// One thread has both mutexes in one transaction, which ends with the second
-// unlock; the other one takes them one after the other, or tries inside.
+using Count = ovsthread::Count<Mutex, ways...>;
+using ReleaseInside = ovsthread::ReleaseInside<Mutex>;
 template <Way way>
-struct Nested : rl::test_suite<Nested<way>, 2> {
-  ModelPlatform platform;
-  ModelElision elision;
-  Mutex outer;
-  Mutex inner;
-  ModelAtomics::Var<int> of_outer{0};
-  ModelAtomics::Var<int> of_inner{0};
-  int expected = 0;
-
-  void thread(unsigned index) {
-    ModelElision::Scope scope(1);
-    if (index == 0) {
-      outer.lock(Way::kElide);
-      of_outer += 1;
-      if (inner.lock(way)) {
-        of_inner += 1;
-        outer.unlock();
-        of_inner += 1;
-        inner.unlock();
-        expected += 2;
-      } else {
-        outer.unlock();
-      }
-    } else {
-      inner.lock(Way::kReal);
-      of_inner += 1;
-      inner.unlock();
-      outer.lock(Way::kReal);
-      of_outer += 1;
-      outer.unlock();
-    }
-  }
-
-  void after() {
-    RL_ASSERT(of_outer == 2 && of_inner == 1 + expected);
-    RL_ASSERT(outer.core.word.load(kRelaxed) == kLockLive);
-    RL_ASSERT(inner.core.word.load(kRelaxed) == kLockLive);
-  }
-};
-
-// The last user destroys the mutex at once, while the one before may still be
-// in its unlock.
+using Nested = ovsthread::Nested<Mutex, way>;
 template <Way way>
-struct Destroy : rl::test_suite<Destroy<way>, 2> {
-  struct Object {
-    Mutex mutex;
-    ModelAtomics::Var<int> users{2};
-  };
-  ModelPlatform platform;
-  ModelElision elision;
-  Object* object;
-
-  void before() { object = new Object; }
-
-  void thread(unsigned index) {
-    ModelElision::Scope scope(1);
-    object->mutex.lock(index == 0 ? way : Way::kReal);
-    object->users -= 1;
-    bool last = object->users == 0;
-    object->mutex.unlock();
-    if (last) {
-      RL_ASSERT(object->mutex.core.destroy() == LockResult::kDone);
-      delete object;
-    }
-  }
-};
+using Destroy = ovsthread::Destroy<Mutex, way>;
 
 // A waiter is not missed by who changes the predicate and signals, inside or
 // behind the section, with a plain signal.

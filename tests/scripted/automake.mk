@@ -26,7 +26,8 @@ tests_scripted_elision_SOURCES = \
 	tests/unit/test-scripted-elision.cc \
 	tests/unit/test-scripted-nesting.cc \
 	tests/unit/test-scripted-rules.cc \
-	tests/unit/test-scripted-safe-points.cc
+	tests/unit/test-scripted-safe-points.cc \
+	tests/unit/test-scripted-spinlock.cc
 tests_scripted_elision_CPPFLAGS = $(unit_cppflags) $(scripted_cppflags)
 tests_scripted_elision_LDADD = $(scripted_ldadd)
 
@@ -63,6 +64,7 @@ scripted_programs += \
 	tests/scripted/mutex \
 	tests/scripted/rcu \
 	tests/scripted/rwlock \
+	tests/scripted/spinlock \
 	tests/scripted/thread
 
 tests_scripted_cmap_SOURCES =
@@ -94,6 +96,11 @@ tests_scripted_rwlock_SOURCES =
 nodist_EXTRA_tests_scripted_rwlock_SOURCES = tests/program.cc
 tests_scripted_rwlock_LDADD = $(tests_unit_rwlock_OBJECTS) $(scripted_ldadd)
 EXTRA_tests_scripted_rwlock_DEPENDENCIES = $(tests_unit_rwlock_OBJECTS)
+
+tests_scripted_spinlock_SOURCES =
+nodist_EXTRA_tests_scripted_spinlock_SOURCES = tests/program.cc
+tests_scripted_spinlock_LDADD = $(tests_unit_spinlock_OBJECTS) $(scripted_ldadd)
+EXTRA_tests_scripted_spinlock_DEPENDENCIES = $(tests_unit_spinlock_OBJECTS)
 
 tests_scripted_thread_SOURCES =
 nodist_EXTRA_tests_scripted_thread_SOURCES = tests/program.cc

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mutex and RwLock through their C++ face: with the guards of the library and
-// with those of the standard.
+// Mutex, SpinLock and RwLock through their C++ face: with the guards of the
+// library and with those of the standard.
 #include <gtest/gtest.h>
 #include <ovsthread/mutex.h>
 #include <ovsthread/rwlock.h>
+#include <ovsthread/spinlock.h>
 
 #include <condition_variable>
 #include <mutex>
@@ -17,6 +18,7 @@ namespace ovsthread {
 namespace {
 
 constinit Mutex static_mutex;
+constinit SpinLock static_spin;
 
 // Adds 1 in each of several threads, each time with ADD's guard.
 template <class Add>
@@ -42,12 +44,21 @@ TEST(Guards, MutexLockExcludes) {
             0);
 }
 
+TEST(Guards, SpinLockGuardExcludes) {
+  EXPECT_EQ(count([](long& sum) {
+              SpinLockGuard lock(static_spin);
+              sum++;
+            }),
+            0);
+}
+
 TEST(Guards, StandardGuardsExclude) {
   Mutex a;
   Mutex b;
   RwLock c;
+  SpinLock d;
   EXPECT_EQ(count([&](long& sum) {
-              std::scoped_lock lock(a, b, c);
+              std::scoped_lock lock(a, b, c, d);
               sum++;
             }),
             0);
@@ -81,13 +92,19 @@ TEST(Guards, WriterAndReaderLock) {
   });
 }
 
-TEST(Guards, TryLock) {
-  Mutex mutex;
-  ASSERT_TRUE(mutex.try_lock());
-  EXPECT_FALSE(mutex.try_lock());
+template <class Lock>
+void try_lock() {
+  Lock lock;
+  ASSERT_TRUE(lock.try_lock());
+  EXPECT_FALSE(lock.try_lock());
   for_real();
-  elsewhere([&] { EXPECT_FALSE(mutex.try_lock()); });
-  mutex.unlock();
+  elsewhere([&] { EXPECT_FALSE(lock.try_lock()); });
+  lock.unlock();
+}
+
+TEST(Guards, TryLock) {
+  try_lock<Mutex>();
+  try_lock<SpinLock>();
 }
 
 template <class Lock>
@@ -118,6 +135,8 @@ TEST(Guards, ConditionVariableAny) {
 TEST(Guards, LocksFillALine) {
   EXPECT_EQ(sizeof(Mutex), size_t{OVSTHREAD_CACHE_LINE_SIZE});
   EXPECT_EQ(alignof(Mutex), size_t{OVSTHREAD_CACHE_LINE_SIZE});
+  EXPECT_EQ(sizeof(SpinLock), size_t{OVSTHREAD_CACHE_LINE_SIZE});
+  EXPECT_EQ(alignof(SpinLock), size_t{OVSTHREAD_CACHE_LINE_SIZE});
   EXPECT_EQ(sizeof(RwLock), size_t{OVSTHREAD_CACHE_LINE_SIZE});
   EXPECT_EQ(alignof(RwLock), size_t{OVSTHREAD_CACHE_LINE_SIZE});
 }
@@ -133,6 +152,16 @@ TEST(Guards, MessagesNameFileAndLineOfTheGuards) {
           "; held since [^ ]*test-guards\\.cc:" + std::to_string(line));
 }
 
+TEST(Guards, MessagesNameFileAndLineOfASpinLockGuard) {
+  SpinLock spin;
+  int line = __LINE__ + 1;
+  SpinLockGuard outer(spin);
+  EXPECT_DEATH(
+      { SpinLockGuard inner(spin); },
+      "deadlock: .* at [^ ]*test-guards\\.cc:" + std::to_string(__LINE__ - 2) +
+          "; held since [^ ]*test-guards\\.cc:" + std::to_string(line));
+}
+
 TEST(Guards, MessagesNameTheCodeThatUsesAStandardGuard) {
   RwLock lock;
   EXPECT_DEATH(
@@ -145,10 +174,15 @@ TEST(Guards, MessagesNameTheCodeThatUsesAStandardGuard) {
 
 TEST(Guards, AssertHeld) {
   Mutex mutex;
+  SpinLock spin;
   RwLock lock;
   {
     MutexLock guard(mutex);
     mutex.AssertHeld();
+  }
+  {
+    SpinLockGuard guard(spin);
+    spin.AssertHeld();
   }
   {
     WriterLock guard(lock);
@@ -156,6 +190,7 @@ TEST(Guards, AssertHeld) {
     lock.AssertReaderHeld();
   }
   EXPECT_DEATH(mutex.AssertHeld(), "mutex not held by the caller: mutex ");
+  EXPECT_DEATH(spin.AssertHeld(), "spin lock not held by the caller: spin ");
   EXPECT_DEATH(lock.AssertReaderHeld(), "rwlock not held by the caller: ");
   ReaderLock guard(lock);
   lock.AssertReaderHeld();
@@ -169,6 +204,12 @@ TEST(Guards, DestructionOfAHeldLock) {
         mutex.lock();
       },
       "destroy of a mutex that is held");
+  EXPECT_DEATH(
+      {
+        SpinLock spin;
+        spin.lock();
+      },
+      "destroy of a spin lock that is held");
   EXPECT_DEATH(
       {
         RwLock lock;

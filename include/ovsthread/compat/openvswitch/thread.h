@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Mutexes and one-time initialisation, source compatible with Open vSwitch.
+ * Mutexes, spin locks and one-time initialisation, source compatible with Open
+ * vSwitch.
  *
- * A critical section under an ovs_mutex may run elided, as a hardware
- * transaction that never takes the lock (ovsthread/elision.h).  A program can't
- * tell but by its speed: all rules below hold then, too.
+ * A critical section may run elided, as a hardware transaction that never takes
+ * its lock (ovsthread/elision.h).  A program can't tell but by its speed: all
+ * rules below hold then, too.
  *
- * Every mutex is checked.  Locking one that the caller holds (but a recursive
- * one), unlocking or waiting with one that the caller doesn't hold, destroying
- * one that is held, and any use of one that is not initialised or was destroyed
- * end the process with a message that names the misuse, the mutex, the thread,
- * the place of the call and the place where the mutex was last taken.  One
- * thing is out of reach: another thread's elided hold leaves no trace.  Whoever
- * unlocks then reads "last taken at" the last acquisition for real; whoever
- * destroys makes the other thread start again and find a destroyed mutex. */
+ * Every lock is checked.  Locking one that the caller holds (but a recursive
+ * mutex), unlocking or waiting with one that the caller doesn't hold,
+ * destroying one that is held, and any use of one that is not initialised or
+ * was destroyed end the process with a message that names the misuse, the lock,
+ * the thread, the place of the call and the place where the lock was last
+ * taken.  One thing is out of reach: another thread's elided hold leaves no
+ * trace.  Whoever unlocks then reads "last taken at" the last acquisition for
+ * real; whoever destroys makes the other thread start again and find a
+ * destroyed lock. */
 #ifndef OPENVSWITCH_THREAD_H
 #define OPENVSWITCH_THREAD_H 1
 
@@ -92,6 +94,46 @@ OVSTHREAD_API void ovs_mutex_cond_wait_at(pthread_cond_t *cond,
     OVS_REQUIRES(mutex);
 #define ovs_mutex_cond_wait(cond, mutex) \
   ovs_mutex_cond_wait_at(cond, mutex, OVSTHREAD_WHERE)
+
+/* A spin lock: who waits for it never sleeps, it looks again and again, and
+ * yields the processor between two looks once it has waited some ten
+ * microseconds.  For sections of less than a microsecond whose threads have
+ * processors of their own.  Nearly always an ovs_mutex is better: it costs as
+ * little when nobody waits, while here the waiters of an owner that was
+ * preempted burn their time slices.  Zero-filled memory is an uninitialised
+ * one.  Packed, as an ovs_mutex. */
+struct OVS_LOCKABLE ovs_spin {
+  uint32_t word;     /* State and holder; see lib/spinlock-core.h. */
+  const char *where; /* "file:line" where it was last taken for real. */
+};
+
+/* Initialises *SPIN.  There is no static initialiser.  Progress: wait-free. */
+OVSTHREAD_API void ovs_spin_init(struct ovs_spin *spin);
+
+/* Destroys a free spin lock.  It may follow the last unlock at once, in another
+ * thread, too.  Progress: lock-free. */
+OVSTHREAD_API void ovs_spin_destroy(struct ovs_spin *spin);
+OVSTHREAD_API void ovs_spin_destroy_at(struct ovs_spin *spin,
+                                       const char *where);
+#define ovs_spin_destroy(spin) ovs_spin_destroy_at(spin, OVSTHREAD_WHERE)
+
+/* Takes the spin lock.  Progress: blocking. */
+OVSTHREAD_API void ovs_spin_lock_at(const struct ovs_spin *spin,
+                                    const char *where) OVS_ACQUIRES(spin);
+#define ovs_spin_lock(spin) ovs_spin_lock_at(spin, OVSTHREAD_WHERE)
+
+/* Takes the spin lock and returns 0, or returns EBUSY if anyone, the caller
+ * included, holds it.  Progress: lock-free. */
+OVSTHREAD_API int ovs_spin_trylock_at(const struct ovs_spin *spin,
+                                      const char *where) OVS_TRY_LOCK(0, spin);
+#define ovs_spin_trylock(spin) ovs_spin_trylock_at(spin, OVSTHREAD_WHERE)
+
+/* Releases the spin lock.  Progress: lock-free. */
+OVSTHREAD_API void ovs_spin_unlock(const struct ovs_spin *spin)
+    OVS_RELEASES(spin);
+OVSTHREAD_API void ovs_spin_unlock_at(const struct ovs_spin *spin,
+                                      const char *where) OVS_RELEASES(spin);
+#define ovs_spin_unlock(spin) ovs_spin_unlock_at(spin, OVSTHREAD_WHERE)
 
 /* Something that is to be done once in the life of the process:
  *
