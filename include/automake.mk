@@ -9,6 +9,7 @@ ovsthread_HEADERS = \
 	include/ovsthread/hash.h \
 	include/ovsthread/hmap-core.h \
 	include/ovsthread/hmap.h \
+	include/ovsthread/lock-stats.h \
 	include/ovsthread/log.h \
 	include/ovsthread/mutex.h \
 	include/ovsthread/rcu.h \

@@ -48,6 +48,15 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/lock-platform.h \
 	lib/lock-site.cc \
 	lib/lock-site.h \
+	lib/lock-stats-format.cc \
+	lib/lock-stats-memory.cc \
+	lib/lock-stats-memory.h \
+	lib/lock-stats-recorder.cc \
+	lib/lock-stats-recorder.h \
+	lib/lock-stats-registry.cc \
+	lib/lock-stats-registry.h \
+	lib/lock-stats-table.cc \
+	lib/lock-stats-table.h \
 	lib/lock-word.h \
 	lib/log.cc \
 	lib/log.h \

@@ -73,6 +73,12 @@ Counts* register_counts() {
   return block;
 }
 
+void forget_recorded() {
+  for (Counts* block = registry; block != nullptr; block = block->next) {
+    block->recorder.forget();
+  }
+}
+
 }  // namespace ovsthread::elision
 
 void ovs_elision_counts_read(ovs_elision_counts* counts) {

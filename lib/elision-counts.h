@@ -16,6 +16,7 @@
 
 #include "atomics.h"
 #include "elision-veto.h"
+#include "lock-stats-recorder.h"
 
 namespace ovsthread::elision {
 
@@ -35,9 +36,10 @@ struct alignas(OVSTHREAD_CACHE_LINE_SIZE) Counts {
   Counter started;
   Counter aborts[OVS_N_ABORTS];
   Counter safe_points[OVS_N_SAFE_POINTS];
-  Vetoes vetoes;           // the owner's alone
-  Counts* next = nullptr;  // in the list of all blocks
-  bool in_use = true;      // under the registry's lock
+  stats::Recorder recorder;  // the owner's alone
+  Vetoes vetoes;             // the owner's alone
+  Counts* next = nullptr;    // in the list of all blocks
+  bool in_use = true;        // under the registry's lock
 };
 
 // A block for the calling thread, given back when the thread ends.  Aborts the

@@ -65,6 +65,8 @@ extern constinit thread_local ThreadElision tls_elision;
 // subscribe to it, too, so that switching off aborts them all.
 struct alignas(OVSTHREAD_CACHE_LINE_SIZE) State {
   RealAtomics::Atomic<bool> active;
+  // What locks look at: whether elision is active or acquisitions are counted.
+  RealAtomics::Atomic<bool> attention;
   RealAtomics::Atomic<ovs_elision_mode> mode;
 };
 extern constinit State state;
@@ -77,6 +79,7 @@ struct LockKind {
   uint32_t owner_flag;  //   the caller holds it for real and alone
   uint32_t recursive;   // word & recursive: exclusive holds nest
   uint32_t real_only;   // free but for these bits: to be taken for real
+  ovs_lock_use use = OVS_LOCK_USE_MUTEX;
 };
 
 enum class Acquired : uint8_t {
@@ -88,14 +91,26 @@ enum class Acquired : uint8_t {
 };
 
 // Process supplies what is not an argument: thread(), the caller's
-// ThreadElision; active() and mode(), as in State; make_counts(); attempts(),
-// what an acquisition starts with.
+// ThreadElision; active(), attention() and mode(), as in State; recording(),
+// whether statistics are on; make_counts(); attempts(), what an acquisition
+// starts with.
 template <class A, class Layer, class Process>
 class Engine {
  public:
   using Word = typename A::template Atomic<uint32_t>;
 
   static bool active() { return Layer::kCompiled && Process::active(); }
+
+  // False: acquire() would do nothing, and there is nothing to count.
+  static bool attention() { return Process::attention(); }
+
+  // The caller's, null if statistics are off.
+  static stats::Recorder* recorder() {
+    if (__builtin_expect(!Process::recording(), 1)) return nullptr;
+    ThreadElision& thread = Process::thread();
+    if (thread.counts == nullptr) thread.counts = Process::make_counts();
+    return &thread.counts->recorder;
+  }
 
   // A lock is known by the address of its WORD.  TRY_ONLY: don't wait.
   static Acquired acquire(const LockKind& kind, const Word& word,
@@ -104,13 +119,28 @@ class Engine {
     if (thread.held.any_elided()) {
       return nested(thread, kind, word, where, try_only);
     }
+    stats::Recorder* recorder = Engine::recorder();
+    if (recorder != nullptr) {
+      recorder->arrive(active());
+      if (!active()) return Acquired::kReal;
+    }
     // Inside a transaction that the program started itself we can't tell when
     // it ends: locks are taken for real.
     if (thread.suspended_by != nullptr || Layer::active()) {
       return Acquired::kReal;
     }
     if (thread.counts == nullptr) thread.counts = Process::make_counts();
-    return outermost(thread, kind, word, where, try_only);
+    return outermost(thread, recorder, kind, word, where, try_only);
+  }
+
+  // The lock at WORD was taken for real.
+  static void count_real(stats::Recorder& recorder, const LockKind& kind,
+                         const Word& word, const char* where) {
+    if (Process::thread().held.any_elided()) {
+      recorder.nest(&word, where, kind.use, false);
+    } else {
+      recorder.take(&word, where, kind.use);
+    }
   }
 
   // HELD, an elided hold, ends.
@@ -121,6 +151,7 @@ class Engine {
     Layer::end();
     thread.counts->acquisitions.increment();
     thread.counts->elided.increment();
+    thread.counts->recorder.commit();
   }
 
   // After kFallback: the lock was TAKEN for real, or a try failed.
@@ -187,16 +218,15 @@ class Engine {
     }
     if (thread.held.full()) Layer::template abort<kCodeListFull>();
     thread.held.push_elided(&word, kind.hold, where);
+    thread.counts->recorder.nest(&word, where, kind.use, true);
     return Acquired::kElided;
   }
 
   // The only place where transactions start.  Not inlined, so that there is
   // one; it returns inside the transaction.
-  __attribute__((noinline)) static Acquired outermost(ThreadElision& thread,
-                                                      const LockKind& kind,
-                                                      const Word& word,
-                                                      const char* where,
-                                                      bool try_only) {
+  __attribute__((noinline)) static Acquired outermost(
+      ThreadElision& thread, stats::Recorder* recorder, const LockKind& kind,
+      const Word& word, const char* where, bool try_only) {
     Counts& counts = *thread.counts;
     Attempts attempts = Process::attempts();
     for (;;) {
@@ -210,14 +240,16 @@ class Engine {
             attempts.busy_looks++ >= kMaxBusyLooks) {
           return Acquired::kFallback;
         }
+        if (recorder != nullptr) recorder->wait();
         A::relax();
         continue;
       }
-      if (thread.held.full() ||
-          !should_elide(Process::mode(), now,
-                        counts.vetoes.forbid(&word, where))) {
+      bool vetoed = counts.vetoes.forbid(&word, where);
+      if (thread.held.full() || !should_elide(Process::mode(), now, vetoed)) {
+        if (recorder != nullptr) recorder->refuse(vetoed);
         return Acquired::kFallback;
       }
+      if (recorder != nullptr) recorder->start(&word, where, kind.use);
       counts.started.increment();
       uint32_t status = Layer::begin();
       if (__builtin_expect(status == Layer::kStarted, 1)) {
@@ -234,6 +266,9 @@ class Engine {
       }
       ovs_elision_abort cause = classify(status);
       counts.aborts[cause].increment();
+      if (recorder != nullptr) {
+        recorder->abort(cause, safe_point_kind(status_code(status)));
+      }
       Next next = after_abort(attempts, cause, spread(counts));
       if (!next.retry) {
         counts.vetoes.aborted(&word, where, cause);
@@ -259,6 +294,8 @@ struct LibraryProcess {
   static ThreadElision& thread() { return tls_elision; }
   // Relaxed: a late answer costs a try, or an elided section less.
   static bool active() { return state.active.load(kRelaxed); }
+  static bool attention() { return state.attention.load(kRelaxed); }
+  static bool recording() { return stats::is_recording(); }
   static ovs_elision_mode mode() { return state.mode.load(kRelaxed); }
   static Counts* make_counts() { return register_counts(); }
   static Attempts attempts() { return {}; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elision.h"
 
+#include <pthread.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -58,11 +60,24 @@ const char* find_obstacle() {
   return found;
 }
 
+// Trivially destructible: threads may go on while the process exits.
+pthread_mutex_t attention_lock = PTHREAD_MUTEX_INITIALIZER;
+
+// To be called after each change of what it depends on.
+void pay_attention() {
+  pthread_mutex_lock(&attention_lock);
+  // Relaxed: locks work in any state.
+  state.attention.store(
+      LibraryEngine::active() || stats::recording.load(kRelaxed), kRelaxed);
+  pthread_mutex_unlock(&attention_lock);
+}
+
 void switch_to(ovs_elision_mode mode, bool active, const char* why) {
   // Relaxed: locks work in any state, and the reason is only read by people.
   reason.store(why, kRelaxed);
   state.mode.store(mode, kRelaxed);
   state.active.store(active, kRelaxed);
+  pay_attention();
 }
 
 // Before main(), so that locks need not ask whether it has been done.
@@ -93,6 +108,8 @@ __attribute__((constructor)) void initialise() {
 }  // namespace
 
 bool in_transaction() { return tls_elision.held.any_elided(); }
+
+void attend_to_recording() { pay_attention(); }
 
 void safe_point(ovs_safe_point what) { LibraryEngine::safe_point(what); }
 

@@ -16,6 +16,12 @@ bool in_transaction();
 // does not return, and the abort is counted as one of WHAT.
 void safe_point(ovs_safe_point what);
 
+// To be called when statistics of locks have been switched.  Blocking.
+void attend_to_recording();
+
+// In a child of fork: the recorders' tallies are gone.
+void forget_recorded();
+
 }  // namespace ovsthread::elision
 
 #endif  // OVSTHREAD_LIB_ELISION_H_

@@ -11,6 +11,7 @@
 
 #include "lock-misuse.h"
 #include "lock-operations.h"
+#include "lock-stats-registry.h"
 
 namespace ovsthread {
 
@@ -145,6 +146,7 @@ void ExclusiveLock<Core>::destroy(Core& lock, const char* where) {
     report_dead(lock, where, "destroy of an uninitialised %s",
                 "destroy of a destroyed %s");
   }
+  stats::destroyed(&lock.word);
   lock.where.store(where, kRelaxed);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frame of every lock operation: elide, else the real lock.
+// The frame of every lock operation: elide, else the real lock; and count it,
+// if the program wants to know.
 //
 // An Operation names a way to take a lock: its Lock (a core), the Engine that
 // elides it, its kKind (how the lock's word reads to a transaction), and the
@@ -25,7 +26,31 @@
 
 namespace ovsthread {
 
-// lock_by() while elision is active.
+// Takes the real lock, and counts it.
+template <class Operation>
+inline void take_counted(typename Operation::Lock &lock, const char *where) {
+  using Engine = typename Operation::Engine;
+  stats::Recorder *recorder = Engine::recorder();
+  if (recorder == nullptr) return Operation::take(lock, where);
+  if (!Operation::try_take(lock, where)) {
+    recorder->wait();
+    Operation::take(lock, where);
+  }
+  Engine::count_real(*recorder, Operation::kKind, lock.word, where);
+}
+
+template <class Operation>
+inline bool try_take_counted(typename Operation::Lock &lock,
+                             const char *where) {
+  using Engine = typename Operation::Engine;
+  if (!Operation::try_take(lock, where)) return false;
+  if (stats::Recorder *recorder = Engine::recorder()) {
+    Engine::count_real(*recorder, Operation::kKind, lock.word, where);
+  }
+  return true;
+}
+
+// lock_by() while elision is active or acquisitions are counted.
 template <class Operation>
 __attribute__((noinline)) void lock_or_elide(typename Operation::Lock &lock,
                                              const char *where) {
@@ -37,23 +62,23 @@ __attribute__((noinline)) void lock_or_elide(typename Operation::Lock &lock,
     case Acquired::kRelock:
       Operation::report_relock(lock, where);
     case Acquired::kFallback:
-      Operation::take(lock, where);
+      take_counted<Operation>(lock, where);
       return Engine::took_for_real(lock.word, true);
     case Acquired::kReal:
     case Acquired::kBusy:
-      return Operation::take(lock, where);
+      return take_counted<Operation>(lock, where);
   }
 }
 
 template <class Operation>
 inline void lock_by(typename Operation::Lock &lock, const char *where) {
-  if (Operation::Engine::active()) {
+  if (Operation::Engine::attention()) {
     return lock_or_elide<Operation>(lock, where);
   }
   Operation::take(lock, where);
 }
 
-// try_lock_by() while elision is active.
+// try_lock_by() while elision is active or acquisitions are counted.
 template <class Operation>
 __attribute__((noinline)) bool try_lock_or_elide(typename Operation::Lock &lock,
                                                  const char *where) {
@@ -66,19 +91,19 @@ __attribute__((noinline)) bool try_lock_or_elide(typename Operation::Lock &lock,
     case Acquired::kBusy:
       return false;
     case Acquired::kFallback: {
-      bool taken = Operation::try_take(lock, where);
+      bool taken = try_take_counted<Operation>(lock, where);
       Engine::took_for_real(lock.word, taken);
       return taken;
     }
     case Acquired::kReal:
       break;
   }
-  return Operation::try_take(lock, where);
+  return try_take_counted<Operation>(lock, where);
 }
 
 template <class Operation>
 inline bool try_lock_by(typename Operation::Lock &lock, const char *where) {
-  if (Operation::Engine::active()) {
+  if (Operation::Engine::attention()) {
     return try_lock_or_elide<Operation>(lock, where);
   }
   return Operation::try_take(lock, where);

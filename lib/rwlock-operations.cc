@@ -2,6 +2,7 @@
 #include "rwlock-operations.h"
 
 #include "lock-misuse.h"
+#include "lock-stats-registry.h"
 
 namespace ovsthread {
 namespace {
@@ -100,6 +101,7 @@ void EitherRwLock::destroy(RealRwLock& lock, const char* where) {
     report_dead(lock, where, "destroy of an uninitialised rwlock",
                 "destroy of a destroyed rwlock");
   }
+  stats::destroyed(&lock.word);
   lock.where.store(where, kRelaxed);
 }
 

@@ -46,7 +46,8 @@ struct ReadLockRwLock : EitherRwLock {
       kRwWriter | kOwnerMask,
       kRwWriter,
       0,
-      0};
+      0,
+      OVS_LOCK_USE_READ};
 
   static void take(RealRwLock& lock, const char* where) {
     LockResult result = lock.try_read_lock();
@@ -78,7 +79,8 @@ struct WriteLockRwLock : EitherRwLock {
                                               kRwWriter | kOwnerMask,
                                               kRwWriter,
                                               0,
-                                              0};
+                                              0,
+                                              OVS_LOCK_USE_WRITE};
 
   static void take(RealRwLock& lock, const char* where) {
     LockResult result = lock.try_write_lock(elision::tls_elision.held.self());

@@ -15,7 +15,8 @@ extern template class ExclusiveLock<RealSpinLock>;
 
 struct LockSpinLock : ExclusiveLock<RealSpinLock> {
   static constexpr elision::LockKind kKind = {
-      Hold::kElidedExclusive, ~kLockElide, kOwnerMask, 0, 0, 0};
+      Hold::kElidedExclusive, ~kLockElide, kOwnerMask, 0, 0, 0,
+      OVS_LOCK_USE_SPIN};
 };
 
 }  // namespace ovsthread

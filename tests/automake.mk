@@ -104,6 +104,7 @@ unit_programs = \
 	tests/unit/hash \
 	tests/unit/held-locks \
 	tests/unit/hmap \
+	tests/unit/lock-stats \
 	tests/unit/mutex \
 	tests/unit/ovstest \
 	tests/unit/rcu \
@@ -188,6 +189,13 @@ tests_unit_hmap_SOURCES = \
 	tests/unit/test-hmap.cc
 tests_unit_hmap_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)
 tests_unit_hmap_LDADD = $(unit_ldadd)
+
+tests_unit_lock_stats_SOURCES = \
+	tests/in-process.h \
+	tests/unit/lock-testing.h \
+	tests/unit/test-lock-stats.cc
+tests_unit_lock_stats_CPPFLAGS = $(unit_cppflags)
+tests_unit_lock_stats_LDADD = $(unit_ldadd)
 
 tests_unit_mutex_SOURCES = tests/unit/lock-testing.h tests/unit/test-mutex.cc
 tests_unit_mutex_CPPFLAGS = $(unit_cppflags)

@@ -47,6 +47,8 @@ class ModelElision {
   // For the engine.  Elision is always tried, and after one look at a busy lock
   // that is taken for real: each look is a point where the search branches.
   static bool active() { return true; }
+  static bool attention() { return true; }
+  static bool recording() { return false; }
   static ovs_elision_mode mode() { return OVS_ELISION_ALWAYS; }
   static elision::Counts* make_counts() { return &counts_[rl::thread_index()]; }
   static elision::Attempts attempts() {

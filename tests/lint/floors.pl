@@ -13,7 +13,7 @@ use Lint qw(sources lines finding);
 
 my @floors = (
   [qw(annotations atomics cache-line cpu futex hash log thread-id version)],
-  [qw(elision held-locks lock-stats lock-word)],
+  [qw(elision held-locks lock-site lock-stats lock-word)],
   [qw(cond lock mutex rwlock rwsem spinlock)],
   [qw(rcu thread topology)],
   [qw(cmap hmap)],

@@ -27,7 +27,8 @@ tests_scripted_elision_SOURCES = \
 	tests/unit/test-scripted-nesting.cc \
 	tests/unit/test-scripted-rules.cc \
 	tests/unit/test-scripted-safe-points.cc \
-	tests/unit/test-scripted-spinlock.cc
+	tests/unit/test-scripted-spinlock.cc \
+	tests/unit/test-scripted-stats.cc
 tests_scripted_elision_CPPFLAGS = $(unit_cppflags) $(scripted_cppflags)
 tests_scripted_elision_LDADD = $(scripted_ldadd)
 

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lock-stats-memory.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "elision.h"
+
+namespace ovsthread::stats {
+namespace {
+
+constexpr char kFolder[] = "/dev/shm";
+constexpr char kPrefix[] = "ovsthread-stats.";
+
+// Of this process; -1: the memory is anonymous, because of file_error.
+int file = -1;
+int file_error;
+// Who gave the file its name, 0: nobody.
+pid_t publisher;
+
+struct Path {
+  explicit Path(pid_t pid) {
+    snprintf(text, sizeof text, "%s/%s%d", kFolder, kPrefix, pid);
+  }
+  char text[sizeof kFolder + sizeof kPrefix + 16];
+};
+
+// When process PID started, in the kernel's ticks since boot; 0: there is none.
+uint64_t start_time(pid_t pid) {
+  char text[1024];
+  snprintf(text, sizeof text, "/proc/%d/stat", pid);
+  int fd = open(text, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t n = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (n <= 0) return 0;
+  text[n] = '\0';
+  // The name, in parentheses, may hold anything.  The time is the 22nd field.
+  const char* field = strrchr(text, ')');
+  if (field != nullptr) field++;
+  for (int i = 2; field != nullptr && i < 22; i++) {
+    field = strchr(field + 1, ' ');
+  }
+  return field == nullptr ? 0 : strtoull(field + 1, nullptr, 10);
+}
+
+bool lives(pid_t pid, uint64_t since) {
+  return since != 0 && start_time(pid) == since;
+}
+
+class File {
+ public:
+  explicit File(pid_t pid)
+      : fd_(open(Path(pid).text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) {}
+  ~File() {
+    if (fd_ >= 0) close(fd_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  // Whether it is open; errno says why not.
+  bool ok() const { return fd_ >= 0; }
+
+  bool is_of_this_user() const {
+    struct stat status;
+    return fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) &&
+           status.st_uid == geteuid();
+  }
+
+  bool read_at(size_t offset, void* to, size_t size) const {
+    while (size > 0) {
+      ssize_t n = pread(fd_, to, size, static_cast<off_t>(offset));
+      if (n <= 0) return false;
+      to = static_cast<char*>(to) + n;
+      offset += static_cast<size_t>(n);
+      size -= static_cast<size_t>(n);
+    }
+    return true;
+  }
+
+ private:
+  int fd_;
+};
+
+// Removes what process PID, which has ended, has left of this user.
+void remove_leftover(pid_t pid) { unlink(Path(pid).text); }
+
+void close_file(int error) {
+  if (file >= 0) close(file);
+  file = -1;
+  file_error = error;
+}
+
+void open_file() {
+  file = open(kFolder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file < 0) return close_file(errno);
+  // All of it now: where the file system is full, a later write to the memory
+  // would kill the process.
+  if (int error = posix_fallocate(file, 0, sizeof(Table))) close_file(error);
+}
+
+// Maps the file, or anonymous memory, in the place of OLD if that is not null.
+Table* map(Table* old) {
+  int flags = file >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  if (old != nullptr) flags |= MAP_FIXED;
+  void* memory =
+      mmap(old, sizeof(Table), PROT_READ | PROT_WRITE, flags, file, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<Table*>(memory);
+}
+
+// Takes the name away at a normal end; not a child that shares it by vfork().
+__attribute__((destructor)) void unpublish_at_exit() { unpublish_memory(); }
+
+}  // namespace
+
+Table* allocate_memory() {
+  open_file();
+  return map(nullptr);
+}
+
+void initialise_table(Table& table) {
+  table.header.magic = Table::kMagic;
+  table.header.version = Table::kVersion;
+  table.header.size = sizeof table;
+  table.header.pid = getpid();
+  table.header.start_time = start_time(getpid());
+  table.header.n_places.store(kOthers + 1, kRelaxed);
+}
+
+int publish_memory(const Table& table) {
+  if (publisher == getpid()) return 0;
+  if (file < 0) return file_error;
+  char self[32];
+  snprintf(self, sizeof self, "/proc/self/fd/%d", file);
+  Path path(table.header.pid);
+  for (int tries = 0;; tries++) {
+    // Fails if there is a file of that name, whoever made it.
+    if (linkat(AT_FDCWD, self, AT_FDCWD, path.text, AT_SYMLINK_FOLLOW) == 0) {
+      publisher = getpid();
+      return 0;
+    }
+    int error = errno;
+    // Of an ended process that had the same number.
+    if (error != EEXIST || tries > 0 || unlink(path.text) != 0) return error;
+  }
+}
+
+void unpublish_memory() {
+  if (publisher == 0 || publisher != getpid()) return;
+  unlink(Path(publisher).text);
+  publisher = 0;
+}
+
+bool replace_memory_in_child(Table* table, bool publishable) {
+  close_file(ENOTSUP);
+  publisher = 0;
+  if (publishable) open_file();
+  return map(table) == table;
+}
+
+int read_published(pid_t pid, Table& copy) {
+  if (pid <= 0) return ESRCH;
+  File published(pid);
+  if (!published.ok()) {
+    if (errno != ENOENT) return errno == EACCES ? EACCES : EPROTO;
+    return start_time(pid) != 0 ? ENOENT : ESRCH;
+  }
+  if (!published.is_of_this_user()) return EACCES;
+  Header& header = copy.header;
+  bool readable = published.read_at(0, &header, sizeof header);
+  if (start_time(pid) == 0 ||
+      (readable && header.pid == pid && !lives(pid, header.start_time))) {
+    remove_leftover(pid);
+    return ESRCH;
+  }
+  if (!readable || header.magic != Table::kMagic ||
+      header.version != Table::kVersion || header.size != sizeof copy ||
+      header.pid != pid || !published.read_at(0, &copy, sizeof copy)) {
+    return EPROTO;
+  }
+  return 0;
+}
+
+}  // namespace ovsthread::stats
+
+using namespace ovsthread::stats;
+
+int ovs_lock_stats_snapshot_of(pid_t pid, ovs_lock_stats** stats) {
+  ovsthread::elision::safe_point(OVS_SAFE_POINT_STATISTICS);
+  std::unique_ptr<Table> copy(new (std::nothrow) Table());
+  if (copy == nullptr) return ENOMEM;
+  if (int error = read_published(pid, *copy)) return error;
+  *stats = sum_table(*copy, pid);
+  return *stats == nullptr ? ENOMEM : 0;
+}
+
+size_t ovs_lock_stats_processes(pid_t pids[], size_t max) {
+  ovsthread::elision::safe_point(OVS_SAFE_POINT_STATISTICS);
+  std::unique_ptr<Table> copy(new (std::nothrow) Table());
+  DIR* folder = opendir(kFolder);
+  size_t n = 0;
+  while (copy != nullptr && folder != nullptr) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): a stream of this thread's own.
+    const dirent* entry = readdir(folder);
+    if (entry == nullptr) break;
+    if (strncmp(entry->d_name, kPrefix, sizeof kPrefix - 1) != 0) continue;
+    char* end;
+    long pid = strtol(entry->d_name + sizeof kPrefix - 1, &end, 10);
+    if (*end != '\0' || pid <= 0 || pid > INT_MAX) continue;
+    if (read_published(static_cast<pid_t>(pid), *copy) != 0) continue;
+    if (n < max) pids[n] = static_cast<pid_t>(pid);
+    n++;
+  }
+  if (folder != nullptr) closedir(folder);
+  return n;
+}

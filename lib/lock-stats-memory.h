@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of a process's table of lock statistics, and how it is published.
+//
+// The table lies in a file of /dev/shm that has no name, or in anonymous memory
+// where there can be none.  Publishing gives the file the name
+// ovsthread-stats.PID: from then on shm_open() finds it, but only for its user.
+// The name is taken away when the process ends; if it ends too abruptly for
+// that, the next reader does so.  A process number may have been used again by
+// then, so the table carries the time its process started, too.
+//
+// A reader copies the file and maps nothing: what another process does to the
+// file meanwhile, it reads too little or numbers that make no sense.
+#ifndef OVSTHREAD_LIB_LOCK_STATS_MEMORY_H_
+#define OVSTHREAD_LIB_LOCK_STATS_MEMORY_H_
+
+#include <sys/types.h>
+
+#include "lock-stats-table.h"
+
+namespace ovsthread::stats {
+
+// All zero; null if memory is short.
+Table* allocate_memory();
+
+void initialise_table(Table& table);
+
+// Returns 0 or an error number.
+int publish_memory(const Table& table);
+void unpublish_memory();
+
+// The child of a fork gets memory of its own, all zero, where TABLE is; false:
+// there is none.  PUBLISHABLE: in a file, if there can be one.
+bool replace_memory_in_child(Table* table, bool publishable);
+
+// Copies the table that process PID publishes.  Errors as of
+// ovs_lock_stats_snapshot_of().
+int read_published(pid_t pid, Table& copy);
+
+}  // namespace ovsthread::stats
+
+#endif  // OVSTHREAD_LIB_LOCK_STATS_MEMORY_H_

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lock-stats-recorder.h"
+
+#include <time.h>
+
+#include <cstdlib>
+
+#include "lock-stats-registry.h"
+#include "lock-stats-table.h"
+
+namespace ovsthread::stats {
+
+constinit RealAtomics::Atomic<bool> recording{false};
+
+namespace {
+
+// Shared tallies have several writers.
+bool is_shared(const Tally& tally) {
+  return tally.place.load(kRelaxed) == kOthers;
+}
+
+void add(const Tally& tally, Count& count, uint64_t n) {
+  if (__builtin_expect(is_shared(tally), 0)) {
+    count.fetch_add(n, kRelaxed);
+  } else {
+    count.store(count.load(kRelaxed) + n, kRelaxed);
+  }
+}
+
+void add_wait(Tally& tally, uint64_t ns) {
+  add(tally, tally.contended, 1);
+  add(tally, tally.waited_ns, ns);
+  uint32_t epoch = current_epoch();
+  if (tally.epoch.load(kRelaxed) != epoch) {
+    tally.longest_ns.store(0, kRelaxed);
+    tally.epoch.store(epoch, kRelaxed);
+  }
+  uint64_t longest = tally.longest_ns.load(kRelaxed);
+  while (ns > longest &&
+         !tally.longest_ns.compare_exchange(longest, ns, kRelaxed, kRelaxed)) {
+  }
+}
+
+void set_way(Tally& tally, uint32_t way) {
+  if (way != OVS_LOCK_WAY_UNKNOWN && tally.way.load(kRelaxed) != way) {
+    tally.way.store(way, kRelaxed);
+  }
+}
+
+}  // namespace
+
+uint64_t Recorder::now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000 +
+         static_cast<uint64_t>(time.tv_nsec);
+}
+
+void Recorder::abort(ovs_elision_abort cause, unsigned safe_point) {
+  const Note& first = notes_[0];
+  n_notes_ = 0;
+  Tally& tally = tally_of(first.lock, first.where, first.use);
+  add(tally, tally.aborts[cause], 1);
+  if (cause == OVS_ABORT_SAFE_POINT) {
+    add(tally, tally.safe_points[safe_point], 1);
+  }
+  if (cause == OVS_ABORT_BUSY) wait();
+}
+
+void Recorder::take(const void* lock, const char* where, ovs_lock_use use) {
+  uint64_t ns = waited();
+  Tally& tally = tally_of(lock, where, use);
+  add(tally, tally.real, 1);
+  if (__builtin_expect(ns != 0, 0)) add_wait(tally, ns);
+  set_way(tally, way_);
+}
+
+void Recorder::note(const void* lock, const char* where, ovs_lock_use use,
+                    bool elided) {
+  unsigned i = 0;
+  while (i < n_notes_ && (notes_[i].lock != lock || notes_[i].where != where)) {
+    i++;
+  }
+  if (i == kNotes) {
+    not_noted_elided_ += elided;
+    not_noted_real_ += !elided;
+    return;
+  }
+  if (i == n_notes_) notes_[n_notes_++] = {lock, where, use, 0, 0};
+  notes_[i].elided += elided;
+  notes_[i].real += !elided;
+}
+
+void Recorder::add_notes() {
+  Tally* tally = &tally_of(notes_[0].lock, notes_[0].where, notes_[0].use);
+  if (__builtin_expect(waited_ != 0, 0)) add_wait(*tally, waited_);
+  set_way(*tally, OVS_LOCK_WAY_ELIDES);
+  for (unsigned i = 0;;) {
+    add(*tally, tally->elided, notes_[i].elided);
+    if (notes_[i].real != 0) add(*tally, tally->real, notes_[i].real);
+    if (++i == n_notes_) break;
+    tally = &tally_of(notes_[i].lock, notes_[i].where, notes_[i].use);
+  }
+  n_notes_ = 0;
+  if (__builtin_expect(not_noted_elided_ + not_noted_real_ != 0, 0)) {
+    Tally& others = shared_tally();
+    add(others, others.elided, not_noted_elided_);
+    add(others, others.real, not_noted_real_);
+  }
+}
+
+void Recorder::forget() {
+  free(slots_);
+  slots_ = nullptr;
+  n_slots_ = 0;
+  n_used_ = 0;
+  n_notes_ = 0;
+}
+
+Recorder::Slot& Recorder::slot_of(const void* lock, const char* where) {
+  uint64_t hash = (reinterpret_cast<uintptr_t>(lock) ^
+                   reinterpret_cast<uintptr_t>(where) * 0x9e3779b97f4a7c15) *
+                  0xd6e8feb86659fd93;
+  uint32_t i = static_cast<uint32_t>(hash >> 40);
+  for (;; i++) {
+    Slot& slot = slots_[i & (n_slots_ - 1)];
+    if ((slot.lock == lock && slot.where == where) || slot.lock == nullptr) {
+      return slot;
+    }
+  }
+}
+
+// Whether there is room for one more.
+bool Recorder::grow() {
+  if (n_used_ < n_slots_ / 2) return true;
+  if (n_slots_ == kMaxSlots) return false;
+  uint32_t n_old = n_slots_;
+  Slot* old = slots_;
+  uint32_t n = n_old == 0 ? kFirstSlots : 2 * n_old;
+  Slot* slots = static_cast<Slot*>(calloc(n, sizeof *slots));
+  if (slots == nullptr) return false;
+  slots_ = slots;
+  n_slots_ = n;
+  for (uint32_t i = 0; i < n_old; i++) {
+    if (old[i].lock != nullptr) slot_of(old[i].lock, old[i].where) = old[i];
+  }
+  free(old);
+  return true;
+}
+
+Tally& Recorder::tally_of(const void* lock, const char* where,
+                          ovs_lock_use use) {
+  if (__builtin_expect(n_slots_ != 0, 1)) {
+    Slot& slot = slot_of(lock, where);
+    if (__builtin_expect(slot.lock != nullptr && is_current(*slot.tally), 1)) {
+      return *slot.tally;
+    }
+    if (slot.lock != nullptr) {
+      slot.tally = &claim_tally(lock, where, use);
+      return *slot.tally;
+    }
+  }
+  if (!grow()) return shared_tally();
+  Slot& slot = slot_of(lock, where);
+  slot = {lock, where, &claim_tally(lock, where, use)};
+  n_used_++;
+  return *slot.tally;
+}
+
+}  // namespace ovsthread::stats

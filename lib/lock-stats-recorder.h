@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a thread counts what happens to its locks, while statistics are on.
+//
+// Nothing is written where another thread might read it before a transaction
+// has ended.  What a section takes is noted here first, in memory that is only
+// the thread's, and added to the thread's tallies (lock-stats-table.h) after
+// the commit; an abort forgets the note.  Locks are known by their address and
+// not touched: after the release they may be gone.
+//
+//   arrive    an acquisition begins, outside of transactions
+//   wait      it finds the lock held, and will wait
+//   refuse    it will try no (further) transaction
+//   start     it starts one
+//   abort     the transaction has aborted
+//   nest      inside it, another lock is taken
+//   commit    it has committed
+//   take      the lock was taken for real
+//
+// A thread finds the tally of a lock and a place in a table of its own, which
+// grows with the number of them.
+#ifndef OVSTHREAD_LIB_LOCK_STATS_RECORDER_H_
+#define OVSTHREAD_LIB_LOCK_STATS_RECORDER_H_
+
+#include <ovsthread/lock-stats.h>
+
+#include <cstdint>
+
+#include "atomics.h"
+
+namespace ovsthread::stats {
+
+struct Tally;
+
+// Whether the process counts.
+extern constinit RealAtomics::Atomic<bool> recording;
+
+inline bool is_recording() {
+  // (5) the table; pairs with (4).
+  return recording.load(RealAtomics::acquire(5));
+}
+
+class Recorder {
+ public:
+  Recorder() = default;
+  ~Recorder() { forget(); }
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  // ELISION: whether it is on.
+  void arrive(bool elision) {
+    waiting_since_ = 0;
+    way_ = elision ? OVS_LOCK_WAY_UNKNOWN : OVS_LOCK_WAY_OFF;
+  }
+  void wait() {
+    if (waiting_since_ == 0) waiting_since_ = now();
+  }
+  void refuse(bool vetoed) {
+    way_ = vetoed ? OVS_LOCK_WAY_VETOED : OVS_LOCK_WAY_REAL;
+  }
+  void start(const void* lock, const char* where, ovs_lock_use use) {
+    waited_ = waited();
+    way_ = OVS_LOCK_WAY_ELIDES;
+    notes_[0] = {lock, where, use, 1, 0};
+    n_notes_ = 1;
+    not_noted_elided_ = 0;
+    not_noted_real_ = 0;
+  }
+  void abort(ovs_elision_abort cause, unsigned safe_point);
+  void nest(const void* lock, const char* where, ovs_lock_use use,
+            bool elided) {
+    if (__builtin_expect(n_notes_ != 0, 0)) note(lock, where, use, elided);
+  }
+  void commit() {
+    if (__builtin_expect(n_notes_ != 0, 0)) add_notes();
+  }
+  void take(const void* lock, const char* where, ovs_lock_use use);
+
+  // In a child of fork: its table is a new one.
+  void forget();
+
+ private:
+  // Places of one section beyond these are counted as others.
+  static constexpr unsigned kNotes = 8;
+  static constexpr uint32_t kFirstSlots = 32;
+  static constexpr uint32_t kMaxSlots = 4096;
+
+  struct Note {
+    const void* lock;
+    const char* where;
+    ovs_lock_use use;
+    uint32_t elided;
+    uint32_t real;
+  };
+  struct Slot {
+    const void* lock;  // null: free
+    const char* where;
+    Tally* tally;
+  };
+
+  static uint64_t now();
+  // Of the acquisition so far, in ns; 0 if it did not wait.
+  uint64_t waited() const {
+    return waiting_since_ == 0 ? 0 : now() - waiting_since_;
+  }
+  void note(const void* lock, const char* where, ovs_lock_use use, bool elided);
+  void add_notes();
+  Tally& tally_of(const void* lock, const char* where, ovs_lock_use use);
+  Slot& slot_of(const void* lock, const char* where);
+  bool grow();
+
+  Slot* slots_ = nullptr;
+  uint32_t n_slots_ = 0;  // a power of 2, or 0
+  uint32_t n_used_ = 0;
+  uint64_t waiting_since_ = 0;
+  uint64_t waited_ = 0;
+  uint32_t way_ = OVS_LOCK_WAY_UNKNOWN;
+  uint32_t n_notes_ = 0;
+  uint32_t not_noted_elided_ = 0;
+  uint32_t not_noted_real_ = 0;
+  Note notes_[kNotes] = {};
+};
+
+}  // namespace ovsthread::stats
+
+#endif  // OVSTHREAD_LIB_LOCK_STATS_RECORDER_H_
