@@ -23,9 +23,10 @@ EOF
 
 # What it takes to regenerate and build, by the names of Debian's packages.
 tools="autoconf autoconf-archive automake libtool make pkg-config g++"
-# libudev-dev: hwloc.pc names it for static programs.
+# libudev-dev: hwloc.pc names it for static programs.  libtbb-dev: only what is
+# compared with it is left out without it.
 libraries="libhwloc-dev libudev-dev libabsl-dev libgtest-dev libbenchmark-dev
-  relacy-dev"
+  relacy-dev libtbb-dev"
 
 say() { echo "boot.sh: $*"; }
 

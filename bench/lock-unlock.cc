@@ -38,6 +38,7 @@
 #include "ovsthread/elision.h"
 #include "ovsthread/mutex.h"
 #include "ovsthread/rwlock.h"
+#include "ovsthread/spinlock.h"
 #include "peers/absl-locks.h"
 #include "run-benchmarks.h"
 #include "sections.h"
@@ -153,6 +154,8 @@ void add_own_locks() {
   add_own<Writing<OvsAdaptiveMutex>>("ovs_mutex_adaptive", "mutex");
   add_own<Writing<OvsRecursiveMutex>>("ovs_mutex_recursive", "mutex");
   add_own<Writing<ovsthread::Mutex>>("Mutex", "mutex");
+  add_own<Writing<OvsSpin>>("ovs_spin", "spin");
+  add_own<Writing<ovsthread::SpinLock>>("SpinLock", "spin");
   add_own<Reading<OvsRwlock>>("ovs_rwlock.read", "read");
   add_own<Reading<ovsthread::RwLock>>("RwLock.read", "read");
   add_own<Writing<OvsRwlock>>("ovs_rwlock.write", "write");
@@ -213,6 +216,7 @@ int main(int argc, char** argv) {
   using namespace bench;
   ovs_elision_set_mode(OVS_ELISION_AUTO);
   AbslMutex::without_deadlock_detection();
+  SecondThread second_thread;
   if (glibc_elides()) {
     add_pthread_mutexes("elided");
   } else {

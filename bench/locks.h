@@ -30,6 +30,17 @@ using OvsMutex = OvsMutexOf<ovs_mutex_init>;
 using OvsAdaptiveMutex = OvsMutexOf<ovs_mutex_init_adaptive>;
 using OvsRecursiveMutex = OvsMutexOf<ovs_mutex_init_recursive>;
 
+class OvsSpin {
+ public:
+  OvsSpin() { ovs_spin_init(&spin_); }
+  ~OvsSpin() { ovs_spin_destroy(&spin_); }
+  void lock() OVS_NO_THREAD_SAFETY_ANALYSIS { ovs_spin_lock(&spin_); }
+  void unlock() OVS_NO_THREAD_SAFETY_ANALYSIS { ovs_spin_unlock(&spin_); }
+
+ private:
+  struct ovs_spin spin_;
+};
+
 class OvsRwlock {
  public:
   OvsRwlock() { ovs_rwlock_init(&rwlock_); }

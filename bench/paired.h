@@ -31,17 +31,20 @@ struct Summary {
   double high = NAN;
 };
 
-// Of SORTED, which is not empty.
-inline double middle(const std::vector<double>& sorted) {
-  size_t n = sorted.size();
-  return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+// The value below which a share of Q, 0 to 1, of VALUES lies; NaN if empty.
+inline double quantile(std::vector<double> values, double q) {
+  if (values.empty()) return NAN;
+  std::sort(values.begin(), values.end());
+  double place = q * static_cast<double>(values.size() - 1);
+  size_t below = static_cast<size_t>(place);
+  size_t above = std::min(below + 1, values.size() - 1);
+  return std::lerp(values[below], values[above],
+                   place - static_cast<double>(below));
 }
 
 // NaN if VALUES is empty.
 inline double median(std::vector<double> values) {
-  if (values.empty()) return NAN;
-  std::sort(values.begin(), values.end());
-  return middle(values);
+  return quantile(std::move(values), 0.5);
 }
 
 // All NaN if VALUES is empty.  The same values always give the same answer.
@@ -49,7 +52,6 @@ inline Summary summarize(std::vector<double> values) {
   constexpr size_t kDraws = 2000;
   constexpr size_t kOutside = kDraws / 40;  // At either end.
   if (values.empty()) return {};
-  std::sort(values.begin(), values.end());
   std::mt19937_64 random(1);
   std::vector<double> medians;
   std::vector<double> drawn(values.size());
@@ -58,7 +60,7 @@ inline Summary summarize(std::vector<double> values) {
     medians.push_back(median(drawn));
   }
   std::sort(medians.begin(), medians.end());
-  return {middle(values), medians[kOutside], medians[kDraws - 1 - kOutside]};
+  return {median(values), medians[kOutside], medians[kDraws - 1 - kOutside]};
 }
 
 // The ratios A[i] / B[i].

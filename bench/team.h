@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Timing: a stopwatch, and a team of threads that start together.
+// Timing: a stopwatch, a team of threads that start together, and a thread that
+// does nothing.
 #ifndef OVSTHREAD_BENCH_TEAM_H_
 #define OVSTHREAD_BENCH_TEAM_H_
 
@@ -10,7 +11,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <latch>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "ovs-rcu.h"
@@ -90,6 +93,21 @@ inline double timed_team(unsigned threads, bool pin,
   }
   return milliseconds(end - start);
 }
+
+// As long as it exists, the process has more than one thread.  In one that has
+// not, the C library's locks do without atomic operations, which is no
+// yardstick for locks of programs with threads.
+class SecondThread {
+ public:
+  ~SecondThread() {
+    end_.count_down();
+    thread_.join();
+  }
+
+ private:
+  std::latch end_{1};
+  std::thread thread_{[this] { end_.wait(); }};
+};
 
 }  // namespace bench
 

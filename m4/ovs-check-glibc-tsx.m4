@@ -10,8 +10,9 @@
 # elide.
 #
 # Sets ovs_cv_glibc_version to MAJOR * 1000 + MINOR, 0 where the C library is
-# another, and ovs_glibc_tsx to a sentence for the summary.  Right when cross
-# compiling: the headers of the target are asked and nothing is run.
+# another, and ovs_glibc_tsx to a sentence for the summary, which is substituted
+# as GLIBC_TSX.  Right when cross compiling: the headers of the target are asked
+# and nothing is run.
 AC_DEFUN([OVS_CHECK_GLIBC_TSX], [
   AC_CACHE_CHECK([for the version of the GNU C library],
     [ovs_cv_glibc_version], [
@@ -31,4 +32,5 @@ AC_DEFUN([OVS_CHECK_GLIBC_TSX], [
     [test $ovs_cv_glibc_version -lt 2027],
       [ovs_glibc_tsx="may elide (glibc $ovs_glibc, if it was built with --enable-lock-elision)"],
     [ovs_glibc_tsx="elide only under GLIBC_TUNABLES=glibc.elision.enable=1 (glibc $ovs_glibc)"])
+  AC_SUBST([GLIBC_TSX], [$ovs_glibc_tsx])
 ])

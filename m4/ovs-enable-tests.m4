@@ -43,8 +43,9 @@ AC_DEFUN([OVS_ENABLE_TESTS], [
     [AC_MSG_ERROR([--enable-tests=$enable_tests: must be auto, yes or no])])
   AM_CONDITIONAL([ENABLE_TESTS], [test "$ovs_tests" = yes])
   ovs_have_tbb=0
-  ovs_tbb="no (no benchmarks)"
-  AS_IF([test "$ovs_tests" = yes],
+  AS_CASE([$ovs_tests,$SANITIZER],
+    [no*], [ovs_tbb="no (no benchmarks)"],
+    [*,*thread*], [ovs_tbb="no (the thread sanitizer cannot look into it)"],
     [PKG_CHECK_MODULES([TBB], [tbb >= 2021],
       [ovs_have_tbb=1
        ovs_tbb=yes],

@@ -11,8 +11,9 @@ SH_LOG_COMPILER = $(SHELL)
 AM_TESTS_ENVIRONMENT = \
 	srcdir='$(srcdir)' top_builddir='$(top_builddir)' AWK='$(AWK)' \
 	MAKE='$(MAKE)' CC='$(CC)' CXX='$(CXX)' OVSTHREAD_SANITIZER='$(SANITIZER)' \
+	GLIBC_TSX='$(GLIBC_TSX)' \
 	libdir='$(libdir)' includedir='$(includedir)' pkgconfigdir='$(pkgconfigdir)'; \
-	export srcdir top_builddir AWK MAKE CC CXX OVSTHREAD_SANITIZER \
+	export srcdir top_builddir AWK MAKE CC CXX OVSTHREAD_SANITIZER GLIBC_TSX \
 	  libdir includedir pkgconfigdir;
 dist_check_SCRIPTS += tests/run-test
 

@@ -101,6 +101,14 @@ TEST(Paired, MedianOfAnEvenNumberLiesBetween) {
   EXPECT_TRUE(std::isnan(median({})));
 }
 
+TEST(Paired, QuantilesLieBetweenTheirNeighbours) {
+  EXPECT_EQ(quantile({5, 1, 3, 2, 4}, 0.25), 2);
+  EXPECT_EQ(quantile({4, 1, 3, 2}, 0.25), 1.75);
+  EXPECT_EQ(quantile({4, 1, 3, 2}, 0), 1);
+  EXPECT_EQ(quantile({4, 1, 3, 2}, 1), 4);
+  EXPECT_TRUE(std::isnan(quantile({}, 0.25)));
+}
+
 TEST(Paired, RoundsAlternate) {
   EXPECT_FALSE(reversed(0));
   EXPECT_TRUE(reversed(1));
