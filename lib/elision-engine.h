@@ -20,6 +20,7 @@
 //
 //   inside, the lock is     lock         try            unlock
 //   free                    subscribe    subscribe      misuse
+//   free, but gated         abort: busy  abort: busy    misuse
 //   busy                    abort: busy  busy           misuse
 //   held elided by caller   misuse       busy           drop; the last commits
 //   the same, nests         push         push           drop
@@ -212,7 +213,9 @@ class Engine {
         if (!(now & kLockLive) || is_own(kind, now, thread.held)) {
           return Acquired::kReal;
         }
-        if (try_only) return Acquired::kBusy;
+        if (try_only && !is_free(kind, now & ~kind.real_only)) {
+          return Acquired::kBusy;
+        }
         Layer::template abort<kCodeBusy>();
       }
     }

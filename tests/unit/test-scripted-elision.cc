@@ -315,6 +315,35 @@ TEST_F(Elision, AGatedLockIsNotElided) {
   EXPECT_EQ(script.trace(), "");
 }
 
+// Nobody holds such a lock, so a try inside another section must not fail: the
+// section runs for real.
+TEST_F(Elision, ATryOfAGatedLockInsideASectionTakesIt) {
+  Script script;
+  ovs_mutex outer = OVS_MUTEX_INITIALIZER;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  std::atomic<bool> waits{false};
+  bool ready = false;
+  std::thread waiter([&] {
+    ovs_mutex_lock(&mutex);
+    for_real();
+    waits = true;
+    while (!ready) ovs_mutex_cond_wait(&condition, &mutex);
+    ovs_mutex_unlock(&mutex);
+  });
+  wait_until([&] { return waits && !is_held(mutex); });
+  ovs_mutex_lock(&outer);
+  EXPECT_EQ(ovs_mutex_trylock(&mutex), 0);
+  EXPECT_FALSE(elided());
+  EXPECT_TRUE(is_held(mutex));
+  ready = true;
+  pthread_cond_signal(&condition);
+  ovs_mutex_unlock(&mutex);
+  ovs_mutex_unlock(&outer);
+  waiter.join();
+  EXPECT_GT(aborts(OVS_ABORT_BUSY), 0u);
+}
+
 // Inside a transaction of the program itself locks are taken for real.
 TEST_F(Elision, ForeignTransaction) {
   Script script;
