@@ -297,8 +297,8 @@ int ovs_lock_stats_set(ovs_lock_stats_mode mode) {
   }
   if (mode == OVS_LOCK_STATS_PUBLISH) {
     if (int error = publish_memory(*now)) return error;
-  } else if (now != nullptr) {
-    hide_memory(*now);
+  } else {
+    unpublish_memory();
   }
   publish_soon = false;
   switch_to(mode);

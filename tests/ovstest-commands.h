@@ -11,7 +11,6 @@
 namespace ovstest {
 
 absl::Status elision(Words words);
-absl::Status stats(Words words);
 absl::Status test_cmap_benchmark(Words words);
 absl::Status test_cmap_check(Words words);
 absl::Status test_cmap_sweep(Words words);

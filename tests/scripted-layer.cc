@@ -82,6 +82,7 @@ class Script::State {
 
   uint32_t begin() {
     if (running) die("begin inside a transaction");
+    n_begins++;
     step_ = next_step_ < steps.size()
                 ? steps[next_step_++]
                 : Step{Step::kNowhere, 0, 0, nullptr, nullptr};
@@ -94,6 +95,7 @@ class Script::State {
     for (Region& region : regions) {
       region.copy.assign(region.data, region.data + region.size);
     }
+    accessed_.clear();
     note("start");
     running = true;
     n_accesses_ = 0;
@@ -105,15 +107,18 @@ class Script::State {
     return status;
   }
 
-  void access() {
+  void access(const void* address) {
     if (!running) return;
     note("access");
-    if (step_.at == Step::kAccess && ++n_accesses_ == step_.n) fail();
+    accessed_.push_back(static_cast<const char*>(address));
+    if (step_.at == Step::kAccess && ++n_accesses_ == step_.n) {
+      fail(step_.status);
+    }
   }
 
   void end() {
     if (!running) die("end outside of a transaction");
-    if (step_.at == Step::kCommit) fail();
+    if (step_.at == Step::kCommit) fail(step_.status);
     note("commit");
     running = false;
   }
@@ -124,6 +129,32 @@ class Script::State {
     roll_back(uint32_t{code} << 24 | kStatusExplicit);
   }
 
+  [[noreturn]] void abort_now(uint32_t status, Action other) {
+    if (!running) die("abort outside of a transaction");
+    if_aborted(std::move(other));
+    fail(status);
+  }
+
+  void if_aborted(Action other) {
+    if (other) step_.other = std::move(other);
+  }
+
+  void forget_steps() {
+    steps.clear();
+    next_step_ = 0;
+  }
+
+  bool touched(const char* object, size_t size) {
+    for (const char* address : accessed_) {
+      if (address >= object && address < object + size) return true;
+    }
+    return std::memcmp(object, copy_of(object, size), size) != 0;
+  }
+
+  void changed_elsewhere(const char* object, size_t size) {
+    std::memcpy(copy_of(object, size), object, size);
+  }
+
   std::vector<Step> steps;
   struct Region {
     char* data;
@@ -132,26 +163,42 @@ class Script::State {
   };
   std::vector<Region> regions;
   Action undo;
+  std::function<void(const Action&)> others_in = [](const Action& action) {
+    std::thread(action).join();
+  };
+  unsigned n_begins = 0;
+  uint32_t last_status = 0;
   bool running = false;
   bool foreign = false;
   std::string trace;
 
  private:
-  [[noreturn]] void fail() {
-    note("fail", step_.status);
-    roll_back(step_.status);
+  [[noreturn]] void fail(uint32_t status) {
+    note("fail", status);
+    roll_back(status);
   }
 
   [[noreturn]] void roll_back(uint32_t status) {
     running = false;
+    last_status = status;
     for (const Region& region : regions) {
       std::memcpy(region.data, region.copy.data(), region.size);
     }
     snapshot_.resume(status);
   }
 
-  static void run_elsewhere(const Action& action) {
-    if (action) std::thread(action).join();
+  void run_elsewhere(const Action& action) const {
+    if (action) others_in(action);
+  }
+
+  // Of what a region has at OBJECT.
+  char* copy_of(const char* object, size_t size) {
+    for (Region& region : regions) {
+      if (object >= region.data && object + size <= region.data + region.size) {
+        return region.copy.data() + (object - region.data);
+      }
+    }
+    die("an object that is not restored");
   }
 
   void note(const char* event) {
@@ -168,6 +215,7 @@ class Script::State {
   size_t next_step_ = 0;
   Step step_ = {};  // Of the last begin().
   unsigned n_accesses_ = 0;
+  std::vector<const char*> accessed_;
   StackSnapshot snapshot_;
 };
 
@@ -213,6 +261,32 @@ void Script::run(Action other, Action before) {
 
 void Script::set_foreign(bool foreign) { state_->foreign = foreign; }
 
+void Script::forget_steps() { state_->forget_steps(); }
+
+void Script::run_others_in(std::function<void(const Action&)> runner) {
+  state_->others_in = std::move(runner);
+}
+
+unsigned Script::n_begins() const { return state_->n_begins; }
+
+bool Script::running() const { return state_->running; }
+
+bool Script::touched(const void* object, size_t size) const {
+  return state_->touched(static_cast<const char*>(object), size);
+}
+
+void Script::changed_elsewhere(const void* object, size_t size) {
+  state_->changed_elsewhere(static_cast<const char*>(object), size);
+}
+
+void Script::abort_now(uint32_t status, Action other) {
+  state_->abort_now(status, std::move(other));
+}
+
+void Script::if_aborted(Action other) { state_->if_aborted(std::move(other)); }
+
+uint32_t Script::last_status() const { return state_->last_status; }
+
 std::string Script::trace() { return std::exchange(state_->trace, {}); }
 
 UndoAll::UndoAll() {
@@ -241,8 +315,8 @@ bool ScriptedLayer::active() {
                 : process.running();
 }
 
-void ScriptedLayer::access(const void*) {
-  if (script) script->state_->access();
+void ScriptedLayer::access(const void* address) {
+  if (script) script->state_->access(address);
 }
 
 void ScriptedLayer::abort_with(uint8_t code) {

@@ -96,6 +96,36 @@ class Script {
   // Whether the thread is inside a transaction that the library did not start.
   void set_foreign(bool foreign);
 
+  // For a test that plays many short scripts in a row.
+
+  // Drops the steps that are left.
+  void forget_steps();
+  // OTHER and BEFORE are from now on called in the thread of the script, here.
+  void run_others_in(std::function<void(const Action&)> runner);
+  // How many transactions were begun so far.
+  unsigned n_begins() const;
+
+  // For a test in which other threads act while the transaction runs.
+
+  bool running() const;
+  // Whether the transaction that runs has accessed OBJECT or changed it; what
+  // other threads write to it then aborts it.  OBJECT is restored.
+  template <class T>
+  bool touched(const T& object) const {
+    return touched(&object, sizeof object);
+  }
+  // Another thread has written to OBJECT, which was not touched.
+  template <class T>
+  void changed_elsewhere(const T& object) {
+    changed_elsewhere(&object, sizeof object);
+  }
+  // Aborts the transaction that runs, now.
+  [[noreturn]] void abort_now(uint32_t status, Action other = nullptr);
+  // OTHER is run if the transaction that runs aborts.
+  void if_aborted(Action other);
+  // That of the last abort of a transaction that ran.
+  uint32_t last_status() const;
+
   // What happened since the last call: "start", "access", "commit",
   // "fail(STATUS)" for a scripted abort, "abort(CODE)" for the engine's own,
   // both in hexadecimal.
@@ -107,6 +137,8 @@ class Script {
 
   explicit Script(const void* base);
   void restore(void* data, size_t size);
+  bool touched(const void* object, size_t size) const;
+  void changed_elsewhere(const void* object, size_t size);
 
   // Elsewhere, since this object is itself in the restored part of the stack.
   State* state_;

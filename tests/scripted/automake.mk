@@ -118,3 +118,23 @@ dist_check_SCRIPTS += tests/scripted/ovstest-runs.sh
 
 check_PROGRAMS += $(scripted_programs)
 TESTS += $(scripted_programs)
+
+# Random sequences against a model.
+check_PROGRAMS += tests/model/lock-sequences
+TESTS += tests/model/lock-sequences
+tests_model_lock_sequences_SOURCES = \
+	tests/model/lock-model.h \
+	tests/model/lock-sequences.cc \
+	tests/model/lock-types.cc \
+	tests/model/lock-types.h \
+	tests/model/misuse.cc \
+	tests/model/misuse.h \
+	tests/model/player-calls.cc \
+	tests/model/player-other.cc \
+	tests/model/player.cc \
+	tests/model/player.h \
+	tests/model/second-thread.h \
+	tests/model/sequence.cc \
+	tests/model/sequence.h
+tests_model_lock_sequences_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib $(scripted_cppflags)
+tests_model_lock_sequences_LDADD = tests/libovsthread-scripted.la
