@@ -46,10 +46,11 @@ uint64_t start_time(pid_t pid) {
   close(fd);
   if (n <= 0) return 0;
   text[n] = '\0';
-  // The name, in parentheses, may hold anything.  The time is the 22nd field.
+  // The second field, a name in parentheses, may hold anything.  The time is
+  // the 22nd; FIELD is the space before the one of number I.
   const char* field = strrchr(text, ')');
   if (field != nullptr) field++;
-  for (int i = 2; field != nullptr && i < 22; i++) {
+  for (int i = 3; field != nullptr && i < 22; i++) {
     field = strchr(field + 1, ' ');
   }
   return field == nullptr ? 0 : strtoull(field + 1, nullptr, 10);
@@ -119,8 +120,10 @@ Table* map(Table* old) {
   return memory == MAP_FAILED ? nullptr : static_cast<Table*>(memory);
 }
 
-// Takes the name away at a normal end; not a child that shares it by vfork().
-__attribute__((destructor)) void unpublish_at_exit() { unpublish_memory(); }
+// At a normal end; not in a child that shares the memory by vfork().
+__attribute__((destructor)) void remove_name() {
+  if (publisher != 0 && publisher == getpid()) unlink(Path(publisher).text);
+}
 
 }  // namespace
 
@@ -138,7 +141,9 @@ void initialise_table(Table& table) {
   table.header.n_places.store(kOthers + 1, kRelaxed);
 }
 
-int publish_memory(const Table& table) {
+int publish_memory(Table& table) {
+  // Relaxed, here and below: a reader may come a moment too early or too late.
+  table.header.published.store(true, kRelaxed);
   if (publisher == getpid()) return 0;
   if (file < 0) return file_error;
   char self[32];
@@ -156,10 +161,8 @@ int publish_memory(const Table& table) {
   }
 }
 
-void unpublish_memory() {
-  if (publisher == 0 || publisher != getpid()) return;
-  unlink(Path(publisher).text);
-  publisher = 0;
+void hide_memory(Table& table) {
+  table.header.published.store(false, kRelaxed);
 }
 
 bool replace_memory_in_child(Table* table, bool publishable) {
@@ -189,7 +192,7 @@ int read_published(pid_t pid, Table& copy) {
       header.pid != pid || !published.read_at(0, &copy, sizeof copy)) {
     return EPROTO;
   }
-  return 0;
+  return header.published.load(kRelaxed) ? 0 : ENOENT;
 }
 
 }  // namespace ovsthread::stats

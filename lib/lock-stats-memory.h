@@ -5,9 +5,10 @@
 // The table lies in a file of /dev/shm that has no name, or in anonymous memory
 // where there can be none.  Publishing gives the file the name
 // ovsthread-stats.PID: from then on shm_open() finds it, but only for its user.
-// The name is taken away when the process ends; if it ends too abruptly for
-// that, the next reader does so.  A process number may have been used again by
-// then, so the table carries the time its process started, too.
+// A file that has lost its name can't get another one, so it keeps it, and the
+// table says whether it is published, until the process ends; if that comes too
+// abruptly, the next reader removes it.  A process number may have been used
+// again by then, so the table carries the time its process started, too.
 //
 // A reader copies the file and maps nothing: what another process does to the
 // file meanwhile, it reads too little or numbers that make no sense.
@@ -26,8 +27,8 @@ Table* allocate_memory();
 void initialise_table(Table& table);
 
 // Returns 0 or an error number.
-int publish_memory(const Table& table);
-void unpublish_memory();
+int publish_memory(Table& table);
+void hide_memory(Table& table);
 
 // The child of a fork gets memory of its own, all zero, where TABLE is; false:
 // there is none.  PUBLISHABLE: in a file, if there can be one.

@@ -297,8 +297,8 @@ int ovs_lock_stats_set(ovs_lock_stats_mode mode) {
   }
   if (mode == OVS_LOCK_STATS_PUBLISH) {
     if (int error = publish_memory(*now)) return error;
-  } else {
-    unpublish_memory();
+  } else if (now != nullptr) {
+    hide_memory(*now);
   }
   publish_soon = false;
   switch_to(mode);

@@ -75,6 +75,39 @@ void copy_text(char* to, const char* from, size_t size) {
   to[length] = '\0';
 }
 
+bool look_alike(const Place& a, const Place& b) {
+  return a.use == b.use &&
+         strncmp(a.site_text, b.site_text, sizeof a.site_text) == 0 &&
+         strncmp(a.lock_text, b.lock_text, sizeof a.lock_text) == 0;
+}
+
+// Where the counts of a destroyed lock are shown: at the next place that looks
+// the same, so that short-lived locks of one name don't flood the list; kOthers
+// if there is none.
+uint32_t successor(const Table& table, uint32_t number, uint32_t n_places) {
+  const Place& place = table.places[number];
+  if (!place.closed.load(kRelaxed)) return kOthers;
+  for (uint32_t i = number + 1; i < n_places; i++) {
+    if (look_alike(place, table.places[i])) return i;
+  }
+  return kOthers;
+}
+
+void hand_on(const Sums& from, const Tally& base, Sums& to) {
+  to.elided += from.elided - base.elided.load(kRelaxed);
+  to.real += from.real - base.real.load(kRelaxed);
+  to.contended += from.contended - base.contended.load(kRelaxed);
+  to.waited_ns += from.waited_ns - base.waited_ns.load(kRelaxed);
+  to.longest_ns = std::max(to.longest_ns, from.longest_ns);
+  for (int i = 0; i < OVS_N_ABORTS; i++) {
+    to.aborts[i] += from.aborts[i] - base.aborts[i].load(kRelaxed);
+  }
+  for (int i = 0; i < OVS_N_SAFE_POINTS; i++) {
+    to.safe_points[i] +=
+        from.safe_points[i] - base.safe_points[i].load(kRelaxed);
+  }
+}
+
 // False: nothing has happened there.
 bool fill(ovs_lock_stats_entry& entry, const Sums& sums, const Tally& base) {
   entry.elided = sums.elided - base.elided.load(kRelaxed);
@@ -111,6 +144,11 @@ ovs_lock_stats* sum_table(const Table& table, pid_t pid) {
     uint32_t index = i < n_places ? i : kOthers;
     const Place& place = table.places[index];
     ovs_lock_stats_entry& entry = stats->entries[stats->n];
+    uint32_t next = successor(table, index, n_places);
+    if (next != kOthers) {
+      hand_on(sums[index], table.baselines[index], sums[next]);
+      continue;
+    }
     if (!fill(entry, sums[index], table.baselines[index])) continue;
     stats->n++;
     entry.pid = pid;

@@ -66,6 +66,7 @@ struct alignas(OVSTHREAD_CACHE_LINE_SIZE) Header {
   uint32_t size;        // of the table
   uint64_t start_time;  // of the process, as the kernel counts it
   int32_t pid;
+  RealAtomics::Atomic<bool> published;
   RealAtomics::Atomic<uint32_t> epoch;  // how often it was reset
   RealAtomics::Atomic<uint32_t> n_places;
   RealAtomics::Atomic<uint32_t> n_tallies;

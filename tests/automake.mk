@@ -66,6 +66,9 @@ tests_libovstest_la_SOURCES = \
 	tests/ovstest-report.cc \
 	tests/ovstest-report.h \
 	tests/ovstest-require.h \
+	tests/ovstest-stats-advice.cc \
+	tests/ovstest-stats-advice.h \
+	tests/ovstest-stats.cc \
 	tests/ovstest-sweep-length.cc \
 	tests/ovstest-sweep-length.h \
 	tests/ovstest-sweep-plot.cc \
@@ -86,11 +89,13 @@ tests_ovstest_SOURCES = tests/ovstest.cc
 
 TESTS += \
 	tests/ovstest-arguments.sh \
-	tests/ovstest-runs.sh
+	tests/ovstest-runs.sh \
+	tests/ovstest-stats.sh
 dist_check_SCRIPTS += \
 	tests/check-benchmark-json.pl \
 	tests/ovstest-arguments.sh \
-	tests/ovstest-runs.sh
+	tests/ovstest-runs.sh \
+	tests/ovstest-stats.sh
 
 # One line a program here, and three below.
 unit_programs = \
@@ -194,6 +199,8 @@ tests_unit_hmap_LDADD = $(unit_ldadd)
 tests_unit_lock_stats_SOURCES = \
 	tests/in-process.h \
 	tests/unit/lock-testing.h \
+	tests/unit/test-lock-stats-format.cc \
+	tests/unit/test-lock-stats-published.cc \
 	tests/unit/test-lock-stats.cc
 tests_unit_lock_stats_CPPFLAGS = $(unit_cppflags)
 tests_unit_lock_stats_LDADD = $(unit_ldadd)
@@ -202,7 +209,9 @@ tests_unit_mutex_SOURCES = tests/unit/lock-testing.h tests/unit/test-mutex.cc
 tests_unit_mutex_CPPFLAGS = $(unit_cppflags)
 tests_unit_mutex_LDADD = $(unit_ldadd)
 
-tests_unit_ovstest_SOURCES = tests/unit/test-ovstest.cc
+tests_unit_ovstest_SOURCES = \
+	tests/unit/test-ovstest.cc \
+	tests/unit/test-stats-advice.cc
 tests_unit_ovstest_CPPFLAGS = $(unit_cppflags) $(ABSL_CFLAGS)
 tests_unit_ovstest_LDADD = tests/libovstest.la $(unit_ldadd)
 

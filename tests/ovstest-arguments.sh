@@ -110,6 +110,18 @@ refuses test-rcu --json :: no option
 refuses elision on :: one argument too many
 refuses elision --pin :: no option
 refuses elision --json=1 :: takes no value
+refuses stats x :: from 1 to 4194304
+refuses stats 0 :: from 1 to 4194304
+refuses stats -1 :: from 1 to 4194304
+refuses stats 4194305 :: from 1 to 4194304
+refuses stats 1 2 :: one argument too many
+refuses stats 1 --all :: exclude each other
+refuses stats --all --json --prometheus :: exclude each other
+refuses stats --all --watch=0 :: from 1 to 86400
+refuses stats --all --watch=soon :: from 1 to 86400
+refuses stats --all --sort=pid :: one of lock, site, acquired, elided, aborts
+refuses stats --all --sort :: needs a value
+refuses stats --all --once :: no option
 
 # An address space of 400 MB stands for a small machine.
 address_space=400000
@@ -125,7 +137,7 @@ address_space=unlimited
 
 # Help and version go to stdout.
 for command in '' 'test-cmap check' "$benchmark" "$sweep" test-hmap test-rcu \
-  elision; do
+  elision stats; do
   "$ovstest" $command --help >arguments-out.$$ 2>arguments-err.$$ &&
     ! test -s arguments-err.$$ &&
     grep -q "^usage: ovstest${command:+ $command}" arguments-out.$$

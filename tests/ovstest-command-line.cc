@@ -66,12 +66,19 @@ void CommandLine::optional(absl::string_view name, absl::string_view help,
 
 void CommandLine::option(absl::string_view name, absl::string_view value,
                          absl::string_view help, Setter set) {
-  options_.push_back({name, value, help, std::move(set)});
+  options_.push_back({name, value, "", help, std::move(set)});
+}
+
+void CommandLine::option_or_flag(absl::string_view name,
+                                 absl::string_view value,
+                                 absl::string_view default_value,
+                                 absl::string_view help, Setter set) {
+  options_.push_back({name, value, default_value, help, std::move(set)});
 }
 
 void CommandLine::flag(absl::string_view name, absl::string_view help,
                        bool* value) {
-  options_.push_back({name, "", help, [value](absl::string_view) {
+  options_.push_back({name, "", "", help, [value](absl::string_view) {
                         *value = true;
                         return std::string();
                       }});
@@ -146,6 +153,8 @@ absl::Status CommandLine::parse_option(Words& words) {
   }
   if (option->value.empty()) {
     if (attached) return error(absl::StrCat(name, " takes no value"));
+  } else if (!attached && !option->default_value.empty()) {
+    value = option->default_value;
   } else if (!attached) {
     if (words.empty()) {
       return error(
@@ -171,8 +180,10 @@ std::string CommandLine::help() const {
   for (const Option& option : options_) {
     absl::StrAppendFormat(
         &details, "  %-20s %s\n",
-        absl::StrCat(option.name, option.value.empty() ? "" : "=",
-                     option.value),
+        option.default_value.empty()
+            ? absl::StrCat(option.name, option.value.empty() ? "" : "=",
+                           option.value)
+            : absl::StrCat(option.name, "[=", option.value, "]"),
         option.help);
   }
   absl::StrAppendFormat(&details, "  %-20s %s\n", "--help",

@@ -70,6 +70,11 @@ class CommandLine {
   // An option with a value; VALUE is its name in the help.
   void option(absl::string_view name, absl::string_view value,
               absl::string_view help, Setter set);
+  // An option whose value, which must then be attached (--name=value), may be
+  // left out: it is DEFAULT_VALUE then.
+  void option_or_flag(absl::string_view name, absl::string_view value,
+                      absl::string_view default_value, absl::string_view help,
+                      Setter set);
   // An option without one.
   void flag(absl::string_view name, absl::string_view help, bool* value);
 
@@ -90,7 +95,8 @@ class CommandLine {
   };
   struct Option {
     absl::string_view name;
-    absl::string_view value;  // Empty for a flag.
+    absl::string_view value;          // Empty for a flag.
+    absl::string_view default_value;  // Empty: there must be a value.
     absl::string_view help;
     Setter set;
   };

@@ -11,6 +11,7 @@
 namespace ovstest {
 
 absl::Status elision(Words words);
+absl::Status stats(Words words);
 absl::Status test_cmap_benchmark(Words words);
 absl::Status test_cmap_check(Words words);
 absl::Status test_cmap_sweep(Words words);

@@ -45,6 +45,7 @@ class CmapTrial {
   using Element = ovstest::Element<struct cmap_node>;
 
   explicit CmapTrial(const Workload& workload) : workload_(workload) {
+    Lock::name(mutex_, "cmap mutex");
     cmap_init(&map_);
   }
 
@@ -123,6 +124,7 @@ class HmapTrial {
   using Element = ovstest::Element<struct hmap_node>;
 
   explicit HmapTrial(const Workload& workload) : workload_(workload) {
+    Lock::name(rwlock_, "hmap rwlock");
     hmap_init(&map_);
   }
 

@@ -36,6 +36,7 @@ constexpr Command kCommands[] = {
     {"test-hmap", "Checks hmap.", test_hmap},
     {"test-rcu", "Checks RCU.", test_rcu},
     {"elision", "Says why locks are elided here, or why not.", elision},
+    {"stats", "Shows the statistics of locks of running programs.", stats},
 };
 
 void print_help() {

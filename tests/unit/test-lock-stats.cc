@@ -137,6 +137,28 @@ TEST_F(LockStatistics, ALockAtTheSameAddressIsAnother) {
   EXPECT_EQ(the_entry("mutex at reuse.cc:2").acquisitions, 1u);
 }
 
+// Else a program that makes locks all the time would have a list of dead ones.
+TEST_F(LockStatistics, ALaterLockOfTheSameNameAndPlaceHasTheCountsOfDestroyed) {
+  for (int i = 0; i < 10; i++) {
+    Mutex mutex;
+    set_lock_name(mutex, "of a connection");
+    for (const char* file : {"a.cc", "b.cc"}) MutexLock guard(mutex, file, 1);
+  }
+  LockStats found = entries("of a connection");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].acquisitions, 10u);
+  EXPECT_EQ(found[1].acquisitions, 10u);
+  // Two that live are two.
+  Mutex mutexes[2];
+  for (Mutex& mutex : mutexes) {
+    set_lock_name(mutex, "of a connection");
+    MutexLock guard(mutex, "a.cc", 1);
+  }
+  EXPECT_EQ(entries("of a connection").size(), 3u);
+  ovs_lock_stats_reset();
+  EXPECT_EQ(entries("of a connection").size(), 0u);
+}
+
 TEST_F(LockStatistics, AWaitIsCountedOnce) {
   static ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
   set_lock_name(mutex, "waited for");

@@ -23,6 +23,7 @@ struct Values {
   bool loud = false;
   std::optional<int> colour;
   std::string file;
+  uint64_t seconds = 0;
 };
 
 absl::Status parse(std::vector<absl::string_view> words, Values* values) {
@@ -34,6 +35,8 @@ absl::Status parse(std::vector<absl::string_view> words, Values* values) {
       "--colour", "COLOUR", "Which.",
       one_of<std::optional<int>>(&values->colour, {{"red", 1}, {"green", 2}}));
   line.option("--file", "FILE", "Where to.", file_name(&values->file));
+  line.option_or_flag("--watch", "SECONDS", "2", "Again.",
+                      whole_number(&values->seconds, 1, 9));
   return line.parse(words);
 }
 
@@ -56,6 +59,17 @@ TEST(CommandLine, SetsArgumentsAndOptionsInAnyOrder) {
   EXPECT_TRUE(values.loud);
   EXPECT_EQ(values.colour, 2);
   EXPECT_EQ(values.file, "x=y");
+}
+
+TEST(CommandLine, AValueMayBeLeftOut) {
+  Values values;
+  ASSERT_TRUE(parse({"--watch", "7"}, &values).ok());
+  EXPECT_EQ(values.seconds, 2u);
+  EXPECT_EQ(values.count, 7u);
+  ASSERT_TRUE(parse({"7", "--watch=5"}, &values).ok());
+  EXPECT_EQ(values.seconds, 5u);
+  EXPECT_EQ(complaint({"7", "--watch="}),
+            "prog cmd: --watch is \"\"; it must be a whole number from 1 to 9");
 }
 
 TEST(CommandLine, LeavesWhatIsNotGiven) {
@@ -109,6 +123,8 @@ TEST(CommandLine, HelpNamesEverything) {
   CommandLine line("prog cmd", "Does things.");
   line.required("COUNT", "How many.", whole_number(&values.count, 1, 64));
   line.flag("--loud", "Shouts.", &values.loud);
+  line.option_or_flag("--watch", "SECONDS", "2", "Again.",
+                      whole_number(&values.seconds, 1, 9));
   testing::internal::CaptureStdout();
   EXPECT_TRUE(line.parse(std::vector<absl::string_view>{"--help"}).ok());
   EXPECT_EQ(testing::internal::GetCapturedStdout(),
@@ -117,6 +133,7 @@ TEST(CommandLine, HelpNamesEverything) {
             "  COUNT                How many.\n\n"
             "Options:\n"
             "  --loud               Shouts.\n"
+            "  --watch[=SECONDS]    Again.\n"
             "  --help               Prints this text.\n");
   EXPECT_TRUE(line.help_shown());
 }
