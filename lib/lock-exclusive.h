@@ -28,7 +28,13 @@ class ExclusiveLock {
     lock.where.store(where, kRelaxed);
   }
 
-  static bool try_take(Core& lock, const char* where);
+  static bool try_take(Core& lock, const char* where) {
+    if (__builtin_expect(!lock.lock_fast(held_locks().self_if_known()), 0)) {
+      return try_slowly(lock, where);
+    }
+    lock.where.store(where, kRelaxed);
+    return true;
+  }
 
   [[noreturn]] static void report_relock(const Core& lock, const char* where) {
     report(lock, where, "deadlock: lock of a %s that the caller holds",
@@ -80,9 +86,10 @@ class ExclusiveLock {
   }
 
  private:
-  // The rest of take() and unlock() when the word is not simply free, or not
-  // simply the caller's.
+  // The rest of take(), try_take() and unlock() when the word is not simply
+  // free, or not simply the caller's.
   static void lock_slowly(Core& lock, const char* where);
+  static bool try_slowly(Core& lock, const char* where);
   static void unlock_slowly(Core& lock, const char* where);
 
   [[noreturn]] static void report_lock(const Core& lock, const char* where,
@@ -97,7 +104,7 @@ class ExclusiveLock {
 };
 
 template <class Core>
-bool ExclusiveLock<Core>::try_take(Core& lock, const char* where) {
+bool ExclusiveLock<Core>::try_slowly(Core& lock, const char* where) {
   LockResult result = lock.try_lock(held_locks().self());
   if (result == LockResult::kBusy) return false;
   if (result != LockResult::kDone) report_lock(lock, where, result);

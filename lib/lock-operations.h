@@ -26,17 +26,17 @@
 
 namespace ovsthread {
 
-// Takes the real lock, and counts it.
+// Takes the real lock, and counts it if statistics are on.
 template <class Operation>
-inline void take_counted(typename Operation::Lock &lock, const char *where) {
-  using Engine = typename Operation::Engine;
-  stats::Recorder *recorder = Engine::recorder();
+__attribute__((always_inline)) inline void take_counted(
+    typename Operation::Lock &lock, const char *where,
+    stats::Recorder *recorder) {
   if (recorder == nullptr) return Operation::take(lock, where);
-  if (!Operation::try_take(lock, where)) {
+  if (__builtin_expect(!Operation::try_take(lock, where), 0)) {
     recorder->wait();
     Operation::take(lock, where);
   }
-  Engine::count_real(*recorder, Operation::kKind, lock.word, where);
+  Operation::Engine::count_real(*recorder, Operation::kKind, lock.word, where);
 }
 
 template <class Operation>
@@ -50,7 +50,16 @@ inline bool try_take_counted(typename Operation::Lock &lock,
   return true;
 }
 
-// lock_by() while elision is active or acquisitions are counted.
+// lock_by() while acquisitions are only counted.
+template <class Operation>
+__attribute__((noinline)) void lock_and_count(typename Operation::Lock &lock,
+                                              const char *where) {
+  stats::Recorder *recorder = Operation::Engine::recorder();
+  if (recorder != nullptr) recorder->arrive(false);
+  take_counted<Operation>(lock, where, recorder);
+}
+
+// lock_by() while elision is active.
 template <class Operation>
 __attribute__((noinline)) void lock_or_elide(typename Operation::Lock &lock,
                                              const char *where) {
@@ -62,18 +71,19 @@ __attribute__((noinline)) void lock_or_elide(typename Operation::Lock &lock,
     case Acquired::kRelock:
       Operation::report_relock(lock, where);
     case Acquired::kFallback:
-      take_counted<Operation>(lock, where);
+      take_counted<Operation>(lock, where, Engine::recorder());
       return Engine::took_for_real(lock.word, true);
     case Acquired::kReal:
     case Acquired::kBusy:
-      return take_counted<Operation>(lock, where);
+      return take_counted<Operation>(lock, where, Engine::recorder());
   }
 }
 
 template <class Operation>
 inline void lock_by(typename Operation::Lock &lock, const char *where) {
   if (Operation::Engine::attention()) {
-    return lock_or_elide<Operation>(lock, where);
+    return Operation::Engine::active() ? lock_or_elide<Operation>(lock, where)
+                                       : lock_and_count<Operation>(lock, where);
   }
   Operation::take(lock, where);
 }

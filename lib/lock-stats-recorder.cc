@@ -6,11 +6,11 @@
 #include <cstdlib>
 
 #include "lock-stats-registry.h"
-#include "lock-stats-table.h"
 
 namespace ovsthread::stats {
 
 constinit RealAtomics::Atomic<bool> recording{false};
+constinit Recorder::Slot Recorder::no_slot_{};
 
 namespace {
 
@@ -67,7 +67,8 @@ void Recorder::abort(ovs_elision_abort cause, unsigned safe_point) {
   if (cause == OVS_ABORT_BUSY) wait();
 }
 
-void Recorder::take(const void* lock, const char* where, ovs_lock_use use) {
+void Recorder::take_slowly(const void* lock, const char* where,
+                           ovs_lock_use use) {
   uint64_t ns = waited();
   Tally& tally = tally_of(lock, where, use);
   add(tally, tally.real, 1);
@@ -110,60 +111,62 @@ void Recorder::add_notes() {
 }
 
 void Recorder::forget() {
-  free(slots_);
-  slots_ = nullptr;
-  n_slots_ = 0;
+  if (slots_ != &no_slot_) free(slots_);
+  slots_ = &no_slot_;
+  mask_ = 0;
   n_used_ = 0;
   n_notes_ = 0;
 }
 
 Recorder::Slot& Recorder::slot_of(const void* lock, const char* where) {
-  uint64_t hash = (reinterpret_cast<uintptr_t>(lock) ^
-                   reinterpret_cast<uintptr_t>(where) * 0x9e3779b97f4a7c15) *
-                  0xd6e8feb86659fd93;
-  uint32_t i = static_cast<uint32_t>(hash >> 40);
-  for (;; i++) {
-    Slot& slot = slots_[i & (n_slots_ - 1)];
+  for (uint32_t i = hash_of(lock, where);; i++) {
+    Slot& slot = slots_[i & mask_];
     if ((slot.lock == lock && slot.where == where) || slot.lock == nullptr) {
       return slot;
     }
   }
 }
 
-// Whether there is room for one more.
+// Whether there is room for one more, so that a search still ends.
 bool Recorder::grow() {
-  if (n_used_ < n_slots_ / 2) return true;
-  if (n_slots_ == kMaxSlots) return false;
-  uint32_t n_old = n_slots_;
-  Slot* old = slots_;
-  uint32_t n = n_old == 0 ? kFirstSlots : 2 * n_old;
+  uint32_t n_old = mask_ + 1;
+  if (n_used_ < n_old / 2) return true;
+  if (n_old == kMaxSlots) return false;
+  uint32_t n = slots_ == &no_slot_ ? kFirstSlots : 2 * n_old;
   Slot* slots = static_cast<Slot*>(calloc(n, sizeof *slots));
   if (slots == nullptr) return false;
+  Slot* old = slots_;
   slots_ = slots;
-  n_slots_ = n;
+  mask_ = n - 1;
   for (uint32_t i = 0; i < n_old; i++) {
     if (old[i].lock != nullptr) slot_of(old[i].lock, old[i].where) = old[i];
   }
-  free(old);
+  if (old != &no_slot_) free(old);
   return true;
+}
+
+void Recorder::fill(Slot& slot, const void* lock, const char* where,
+                    ovs_lock_use use) {
+  Tally& tally = claim_tally(lock, where, use);
+  const Place* place = is_shared(tally) ? nullptr : &place_of(tally);
+  slot = {lock, where, &tally, place};
 }
 
 Tally& Recorder::tally_of(const void* lock, const char* where,
                           ovs_lock_use use) {
-  if (__builtin_expect(n_slots_ != 0, 1)) {
-    Slot& slot = slot_of(lock, where);
-    if (__builtin_expect(slot.lock != nullptr && is_current(*slot.tally), 1)) {
-      return *slot.tally;
-    }
-    if (slot.lock != nullptr) {
-      slot.tally = &claim_tally(lock, where, use);
-      return *slot.tally;
-    }
-  }
-  if (!grow()) return shared_tally();
+  if (Tally* tally = find(lock, where)) return *tally;
   Slot& slot = slot_of(lock, where);
-  slot = {lock, where, &claim_tally(lock, where, use)};
-  n_used_++;
+  if (slot.lock == nullptr) {
+    if (!grow()) return shared_tally();
+    Slot& added = slot_of(lock, where);
+    fill(added, lock, where, use);
+    n_used_++;
+    return *added.tally;
+  }
+  // Relaxed: as in find().
+  if (slot.place != nullptr && slot.place->closed.load(kRelaxed)) {
+    fill(slot, lock, where, use);
+  }
   return *slot.tally;
 }
 

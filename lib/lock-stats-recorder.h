@@ -27,10 +27,9 @@
 #include <cstdint>
 
 #include "atomics.h"
+#include "lock-stats-table.h"
 
 namespace ovsthread::stats {
-
-struct Tally;
 
 // Whether the process counts.
 extern constinit RealAtomics::Atomic<bool> recording;
@@ -74,7 +73,16 @@ class Recorder {
   void commit() {
     if (__builtin_expect(n_notes_ != 0, 0)) add_notes();
   }
-  void take(const void* lock, const char* where, ovs_lock_use use);
+  void take(const void* lock, const char* where, ovs_lock_use use) {
+    Tally* tally = find(lock, where);
+    if (__builtin_expect(tally == nullptr || waiting_since_ != 0 ||
+                             !(way_ == OVS_LOCK_WAY_UNKNOWN ||
+                               tally->way.load(kRelaxed) == way_),
+                         0)) {
+      return take_slowly(lock, where, use);
+    }
+    tally->real.store(tally->real.load(kRelaxed) + 1, kRelaxed);
+  }
 
   // In a child of fork: its table is a new one.
   void forget();
@@ -96,7 +104,10 @@ class Recorder {
     const void* lock;  // null: free
     const char* where;
     Tally* tally;
+    const Place* place;  // null: the tally is a shared one
   };
+  // Of a thread that has no slots.
+  static constinit Slot no_slot_;
 
   static uint64_t now();
   // Of the acquisition so far, in ns; 0 if it did not wait.
@@ -105,12 +116,31 @@ class Recorder {
   }
   void note(const void* lock, const char* where, ovs_lock_use use, bool elided);
   void add_notes();
+  void take_slowly(const void* lock, const char* where, ovs_lock_use use);
   Tally& tally_of(const void* lock, const char* where, ovs_lock_use use);
   Slot& slot_of(const void* lock, const char* where);
+  void fill(Slot& slot, const void* lock, const char* where, ovs_lock_use use);
+
+  static uint32_t hash_of(const void* lock, const char* where) {
+    uint64_t hash = (reinterpret_cast<uintptr_t>(lock) ^
+                     reinterpret_cast<uintptr_t>(where) * 0x9e3779b97f4a7c15) *
+                    0xd6e8feb86659fd93;
+    return static_cast<uint32_t>(hash >> 40);
+  }
+  // The caller's own tally, if it takes but one look to find it.
+  Tally* find(const void* lock, const char* where) const {
+    const Slot& slot = slots_[hash_of(lock, where) & mask_];
+    // Relaxed: the program orders the destruction of a lock before the use of
+    // another one at its address.
+    return slot.lock == lock && slot.where == where && slot.place != nullptr &&
+                   !slot.place->closed.load(kRelaxed)
+               ? slot.tally
+               : nullptr;
+  }
   bool grow();
 
-  Slot* slots_ = nullptr;
-  uint32_t n_slots_ = 0;  // a power of 2, or 0
+  Slot* slots_ = &no_slot_;
+  uint32_t mask_ = 0;  // the number of slots, a power of 2, less 1
   uint32_t n_used_ = 0;
   uint64_t waiting_since_ = 0;
   uint64_t waited_ = 0;

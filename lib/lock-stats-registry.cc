@@ -72,7 +72,7 @@ A::Atomic<uint16_t>* each_place(const void* lock, Visit visit) {
 uint32_t find_place(const void* lock, const char* where) {
   uint32_t found = 0;
   each_place(lock, [&](uint32_t number, const Place& place) {
-    // Relaxed: as in is_current().
+    // Relaxed: as in Recorder::find().
     if (place.where != where || place.closed.load(kRelaxed)) return false;
     found = number;
     return true;
@@ -244,7 +244,7 @@ void forget_lock(const void* lock) {
   Locked locked;
   if (table.load(kRelaxed) != nullptr) {
     each_place(lock, [](uint32_t, Place& place) {
-      place.closed.store(true, kRelaxed);  // Relaxed: as in is_current().
+      place.closed.store(true, kRelaxed);  // Relaxed: as in Recorder::find().
       return false;
     });
   }

@@ -33,11 +33,9 @@ inline uint32_t current_epoch() {
 Tally& claim_tally(const void* lock, const char* where, ovs_lock_use use);
 Tally& shared_tally();
 
-// False: the lock that the tally was claimed for has been destroyed.
-inline bool is_current(const Tally& tally) {
-  // Relaxed: the program orders the destruction before a new lock's use.
-  return !recorded_table().places[tally.place.load(kRelaxed)].closed.load(
-      kRelaxed);
+inline const Place& place_of(const Tally& tally) {
+  // Relaxed: the caller has claimed the tally.
+  return recorded_table().places[tally.place.load(kRelaxed)];
 }
 
 // Whether a lock that is destroyed may have to be told to destroyed().
