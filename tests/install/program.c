@@ -3,6 +3,7 @@
  * A C program that uses the installed library under the header names of Open
  * vSwitch: a map of elements behind a lock, freed through RCU. */
 #include <ovsthread/elision.h>
+#include <ovsthread/lock-stats.h>
 #include <ovsthread/version.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,12 @@ static void *remove_all(void *aux) {
 
 int main(void) {
   struct ovs_elision_status status;
+  struct ovs_lock_stats *stats;
 
+  if (ovs_lock_stats_set(OVS_LOCK_STATS_ON) != 0 ||
+      ovs_lock_set_name(&mutex, "maps") != 0) {
+    return 1;
+  }
   ovs_spin_init(&spin);
   for (int i = 0; i < 100; i++) {
     insert(i);
@@ -75,6 +81,13 @@ int main(void) {
   ovs_spin_unlock(&spin);
   ovs_spin_destroy(&spin);
   ovsrcu_exit();
+
+  stats = ovs_lock_stats_snapshot();
+  if (!stats || stats->n < 2 || strcmp(stats->entries[0].lock, "maps") != 0 ||
+      stats->entries[0].acquisitions != 100) {
+    return 1;
+  }
+  ovs_lock_stats_free(stats);
 
   ovs_elision_get_status(&status);
   if (strcmp(ovsthread_version(), OVSTHREAD_VERSION) != 0) {

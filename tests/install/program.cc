@@ -2,6 +2,7 @@
 //
 // A C++ program that uses the installed library: guards of its locks and of the
 // standard library, and RCU.
+#include <ovsthread/lock-stats.h>
 #include <ovsthread/mutex.h>
 #include <ovsthread/rcu.h>
 #include <ovsthread/rwlock.h>
@@ -11,6 +12,7 @@
 #include <iostream>
 #include <mutex>
 #include <shared_mutex>
+#include <string_view>
 #include <thread>
 
 namespace {
@@ -32,6 +34,8 @@ void count() {
 }  // namespace
 
 int main() {
+  if (ovs_lock_stats_set(OVS_LOCK_STATS_ON) != 0) return 1;
+  ovsthread::set_lock_name(mutex, "counter");
   std::thread other(count);
   count();
   other.join();
@@ -39,6 +43,13 @@ int main() {
     std::scoped_lock all(mutex, rwlock, spin);
     if (counted != 2 * kRounds) return 1;
   }
+  uint64_t acquisitions = 0;
+  for (const ovs_lock_stats_entry& entry : ovsthread::lock_stats()) {
+    if (std::string_view(entry.lock) == "counter") {
+      acquisitions += entry.acquisitions;
+    }
+  }
+  if (acquisitions != 2 * kRounds + 1) return 1;
   std::shared_lock reader(rwlock);
   bool called = false;
   ovsthread::rcu_retire(&called, [](bool* flag) { *flag = true; });

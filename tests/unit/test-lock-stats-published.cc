@@ -108,6 +108,16 @@ TEST_F(Published, OnlyItsUserCanOpenIt) {
   });
 }
 
+TEST_F(Published, WhatIsAnotherUsersIsLeftAlone) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  publish([] {
+    ASSERT_EQ(chown(path_of(getpid()).c_str(), 12345, 12345), 0);
+    EXPECT_EQ(read_stats(getpid()), EACCES);
+    EXPECT_FALSE(is_listed(getpid()));
+    EXPECT_TRUE(exists(getpid()));
+  });
+}
+
 TEST_F(Published, GoesWhenSwitchedOffAndAtTheEnd) {
   publish([] {
     EXPECT_TRUE(exists(getpid()));
@@ -227,11 +237,16 @@ TEST_F(Published, WhatIsNoTableIsRefused) {
     EXPECT_TRUE(change(&stats::Header::version));
     EXPECT_TRUE(change(&stats::Header::size));
     EXPECT_TRUE(change(&stats::Header::pid));
-    // Nor is a link followed.
-    unlink(path_of(getpid()).c_str());
-    ASSERT_EQ(symlink("/etc/passwd", path_of(getpid()).c_str()), 0);
+    // Nor is a link followed, not even to a good one.
+    stats::initialise_table(*table);
+    table->header.published.store(true, kRelaxed);
+    plant(getpid(), *table, sizeof *table);
+    std::string target = "/dev/shm/ovsthread-test." + std::to_string(getpid());
+    ASSERT_EQ(rename(path_of(getpid()).c_str(), target.c_str()), 0);
+    ASSERT_EQ(symlink(target.c_str(), path_of(getpid()).c_str()), 0);
     EXPECT_EQ(read_stats(getpid()), EPROTO);
     unlink(path_of(getpid()).c_str());
+    unlink(target.c_str());
   });
 }
 

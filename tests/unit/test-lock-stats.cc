@@ -4,6 +4,7 @@
 #include <ovsthread/lock-stats.h>
 #include <ovsthread/mutex.h>
 #include <ovsthread/rwlock.h>
+#include <ovsthread/spinlock.h>
 
 #include <cerrno>
 #include <optional>
@@ -59,6 +60,10 @@ TEST_F(LockStatistics, CountsByLockAndPlace) {
   ovs_rwlock_unlock(&rwlock);
   ovs_rwlock_wrlock_at(&rwlock, "second.c:2");
   ovs_rwlock_unlock(&rwlock);
+  SpinLock spin;
+  set_lock_name(spin, "the spin lock");
+  { SpinLockGuard guard(spin); }
+  EXPECT_EQ(the_entry("the spin lock").use, OVS_LOCK_USE_SPIN);
   LockStats of_mutex = entries("the mutex");
   ASSERT_GE(of_mutex.size(), 2u);
   EXPECT_STREQ(of_mutex[0].site, "first.c:1");
@@ -269,7 +274,7 @@ TEST_F(LockStatistics, MayBeSwitchedWhileOthersLock) {
 // In a process of its own, whose table is empty.
 TEST_F(LockStatistics, WhatFindsNoRoomIsCountedAsOthers) {
   in_process([] {
-    constexpr uint64_t kLocks = 3000;
+    constexpr uint64_t kLocks = 5000;
     constexpr uint64_t kRounds = 3;
     std::vector<ovs_mutex> mutexes(kLocks);
     for (ovs_mutex& mutex : mutexes) ovs_mutex_init(&mutex);

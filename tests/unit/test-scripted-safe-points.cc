@@ -5,6 +5,7 @@
 #include <ovsthread/log.h>
 #include <ovsthread/mutex.h>
 #include <ovsthread/rwlock.h>
+#include <ovsthread/spinlock.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,6 +145,7 @@ ovs_mutex adaptive = OVS_ADAPTIVE_MUTEX_INITIALIZER;
 ovs_mutex nests = {1 | kMutexRecursive, 10, 0, "<unlocked>"};
 ovs_rwlock rwlock = OVS_RWLOCK_INITIALIZER;
 Mutex cxx_mutex;
+SpinLock cxx_spin;
 RwLock cxx_rwlock;
 
 template <class Lock>
@@ -164,6 +166,8 @@ constexpr Holder kHolders[] = {
      [] { ovs_rwlock_unlock(&rwlock); }, [] { return word_taken(rwlock); }},
     {"Mutex", [] { cxx_mutex.lock(); }, [] { cxx_mutex.unlock(); },
      [] { return word_taken(cxx_mutex); }},
+    {"SpinLock", [] { cxx_spin.lock(); }, [] { cxx_spin.unlock(); },
+     [] { return word_taken(cxx_spin); }},
     {"RwLock for reading", [] { cxx_rwlock.lock_shared(); },
      [] { cxx_rwlock.unlock_shared(); }, [] { return word_taken(cxx_rwlock); }},
     {"RwLock for writing", [] { cxx_rwlock.lock(); },
