@@ -35,6 +35,10 @@ class Text {
     va_end(args);
   }
 
+  void add_bytes(const char* bytes, size_t n) {
+    if (stream_ != nullptr) fwrite_unlocked(bytes, 1, n, stream_);
+  }
+
   char* take() {
     if (stream_ == nullptr) return nullptr;
     bool failed = ferror(stream_) != 0;
@@ -72,21 +76,20 @@ int character(const unsigned char* text) {
 // Quoted as both formats have it; what is no UTF-8, and control characters but
 // for the line feed, become question marks.
 void add_quoted(Text& text, const char* what) {
-  text.add("\"");
+  text.add_bytes("\"", 1);
   while (*what != '\0') {
     int n = character(reinterpret_cast<const unsigned char*>(what));
     if (*what == '\n') {
-      text.add("\\n");
-    } else if (*what == '"' || *what == '\\') {
-      text.add("\\%c", *what);
+      text.add_bytes("\\n", 2);
     } else if (n == 0 || (n == 1 && (*what < ' ' || *what == '\x7f'))) {
-      text.add("?");
+      text.add_bytes("?", 1);
     } else {
-      text.add("%.*s", n, what);
+      if (*what == '"' || *what == '\\') text.add_bytes("\\", 1);
+      text.add_bytes(what, static_cast<size_t>(n));
     }
     what += std::max(n, 1);
   }
-  text.add("\"");
+  text.add_bytes("\"", 1);
 }
 
 bool has_several_processes(const ovs_lock_stats& stats) {
@@ -108,7 +111,7 @@ uint64_t all_aborts(const Entry& entry) {
 void add_plain(Text& text, const char* what, size_t width) {
   size_t n = 0;
   for (; *what != '\0'; what++, n++) {
-    text.add("%c", *what >= ' ' && *what < '\x7f' ? *what : '?');
+    text.add_bytes(*what >= ' ' && *what < '\x7f' ? what : "?", 1);
   }
   text.add("%*s", static_cast<int>(std::max(width, n) - n), "");
 }

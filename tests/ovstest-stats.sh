@@ -125,4 +125,20 @@ OVSTHREAD_STATS=yes "$ovstest" --version >stats-out.$$ 2>stats-err.$$ &&
   test "$(wc -l <stats-err.$$)" -eq 1 &&
   grep -q 'OVSTHREAD_STATS=yes: not off, on or publish' stats-err.$$
 result $? 'OVSTHREAD_STATS=yes is one warning'
+
+# No room, and no folder at all: one warning, and the program goes on.
+for mount in 'mount -t tmpfs -o size=64k none /dev/shm' \
+  'mount -t tmpfs none /dev'; do
+  if unshare -m sh -c "$mount" 2>/dev/null; then
+    unshare -m sh -c "$mount && OVSTHREAD_STATS=publish '$ovstest' --version" \
+      >stats-out.$$ 2>stats-err.$$ && test -s stats-out.$$ &&
+      test "$(wc -l <stats-err.$$)" -eq 1 &&
+      grep -q 'OVSTHREAD_STATS=publish: lock statistics stay off: No s' \
+        stats-err.$$
+    result $? "$mount"
+  else
+    n=$((n + 1))
+    echo "ok $n - $mount # SKIP it can't be mounted here"
+  fi
+done
 echo "1..$n"

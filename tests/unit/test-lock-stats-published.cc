@@ -259,7 +259,7 @@ TEST_F(Published, AnyContentIsSurvived) {
   in_process([&] {
     std::mt19937_64 random(seed);
     auto table = std::make_unique<Table>();
-    for (int round = 0; round < 50; round++) {
+    for (int round = 0; round < 12; round++) {
       unsigned char* bytes = reinterpret_cast<unsigned char*>(table.get());
       if (round % 2 == 0) {
         for (size_t i = 0; i + 8 <= sizeof *table; i += 8) {
