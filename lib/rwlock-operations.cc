@@ -78,6 +78,8 @@ void EitherRwLock::unlock(RealRwLock& lock, const char* where) {
     if (held->elided()) return elision::LibraryEngine::release(held);
     held_locks().remove(held);
     lock.read_unlock();
+    // Not wholly released, if it was read twice.
+    if (held_locks().find(&lock.word) != nullptr) return;
   } else if (lock.write_held_by(held_locks().self())) {
     lock.write_unlock();
   } else if (lock.word.load(kRelaxed) & kLockLive) {

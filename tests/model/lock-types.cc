@@ -124,4 +124,10 @@ constexpr LockType kTypes[] = {
 
 const std::span<const LockType> kLockTypes = kTypes;
 
+void change_mode(Lock& lock) {
+  // Every lock begins with its word.
+  __atomic_fetch_xor(reinterpret_cast<uint32_t*>(&lock), kLockElide,
+                     __ATOMIC_RELAXED);
+}
+
 }  // namespace ovsthread::model

@@ -48,6 +48,10 @@ struct LockType {
 
 extern const std::span<const LockType> kLockTypes;
 
+// Changes the bit that says, for all threads, whether a live lock is to be
+// elided in mode auto.
+void change_mode(Lock& lock);
+
 }  // namespace ovsthread::model
 
 #endif  // OVSTHREAD_TESTS_MODEL_LOCK_TYPES_H_

@@ -41,6 +41,7 @@ void Player::acquire(Cell& cell, const char* where, bool exclusive,
     }
   });
   if (!other_is_stuck()) other_.finish();
+  if (misused || result != 0) note_no_hold(cell);
   expects_misuse_ = false;
   if (!misused && result != 0 && result != EBUSY) {
     differ("lock %u: the try returned %d", index, result);
@@ -51,9 +52,11 @@ void Player::acquire(Cell& cell, const char* where, bool exclusive,
       differ("lock %u: a message instead of %s: %s", index, name_of(now),
              caught().text);
     }
-    // The process would have ended in the call.
-    elision::LibraryEngine::took_for_real(
-        *reinterpret_cast<elision::LibraryEngine::Word*>(&cell.lock), false);
+    // The process would have ended before the engine hears of it.
+    if (cell.model.holds_of(Who::kMe) == 0) {
+      elision::LibraryEngine::took_for_real(
+          *reinterpret_cast<elision::LibraryEngine::Word*>(&cell.lock), false);
+    }
     return check_message(cell, now, where);
   }
   Answer got = result == EBUSY ? Answer::kBusy : Answer::kDone;
@@ -80,6 +83,12 @@ void Player::acquire(Cell& cell, const char* where, bool exclusive,
   }
 }
 
+// Ends what a safe point began, if CELL is not held.
+void Player::note_no_hold(const Cell& cell) {
+  if (suspended_by_ != &cell || cell.model.holds_of(Who::kMe)) return;
+  suspended_by_ = nullptr;
+}
+
 void Player::watch_vetoes(const Cell& cell, const char* where, bool started) {
   unsigned site = 0;
   while (kWhere[site] != where) site++;
@@ -103,6 +112,7 @@ void Player::unlock(Cell& cell, const char* where) {
   check_call(cell, "unlock", misused, answer, where);
   if (misused) return;
   cell.model.did_unlock(Who::kMe);
+  note_no_hold(cell);
   if (is_last && stuck_at_ == &cell && stuck_ != Stuck::kOnCondition) {
     if (script_.running()) differ("a waiter was woken inside a transaction");
     other_.finish();

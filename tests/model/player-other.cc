@@ -97,6 +97,11 @@ void Player::other_acts(const Step& step) {
     case Step::kOtherDestroy:
       action = [this, &cell] { destroy_elsewhere(cell); };
       break;
+    case Step::kOtherChangeMode:
+      action = [&cell] {
+        if (cell.model.live()) change_mode(cell.lock);
+      };
+      break;
     default:
       action = [this, &cell, exclusive = step.what == Step::kOtherTryLock] {
         take_elsewhere(cell, exclusive);

@@ -57,6 +57,7 @@ void Player::set_up(const Sequence& sequence) {
   memset(post_runs_, 0, sizeof post_runs_);
   n_posts_ = 0;
   stuck_at_ = nullptr;
+  suspended_by_ = nullptr;
   expects_misuse_ = false;
   n_cells_ = 1;
   for (const Step& step : sequence.steps) use(step.lock);
@@ -66,6 +67,7 @@ void Player::set_up(const Sequence& sequence) {
     cell.type_index = sequence.types[i];
     cell.type().init(cell.lock);
     cell.model.init(cell.type().nests);
+    if (sequence.elide[i]) change_mode(cell.lock);
   }
   for (const Fate& fate : sequence.fates) set_fate(fate);
   mode_ = sequence.mode;
@@ -162,6 +164,7 @@ void Player::play_step(unsigned index, const Step& step) {
     case Step::kOtherTryRead:
     case Step::kOtherUnlock:
     case Step::kOtherDestroy:
+    case Step::kOtherChangeMode:
       other_acts(step);
       break;
     case Step::kOtherLock:
@@ -214,6 +217,10 @@ void Player::check() {
            elision::in_transaction() ? "believes in" : "knows of no",
            script_.running() ? "runs one" : "runs none");
   }
+  if (suspended_by_ && script_.n_begins() != begins_before_) {
+    differ("a transaction between a safe point and the unlock of lock %u",
+           index_of(*suspended_by_));
+  }
   if (script_.running() && !any_elided) {
     differ("a transaction is open although nothing is held elided");
   }
@@ -250,6 +257,9 @@ void Player::check_holds(const Cell& cell, bool& any_elided) {
     }
     if (!script_.touched(cell.lock)) {
       differ("lock %u is held in no way: not subscribed", index);
+    }
+    if (model.exclusive(Who::kMe) && !real.at_rest) {
+      differ("lock %u is elided although it is not at rest", index);
     }
   }
 }
@@ -344,6 +354,11 @@ void Player::after_abort() {
            status_code(status));
   }
   expects_misuse_ = false;
+  if (at.index != restored_.current.index &&
+      elision::classify(status) == OVS_ABORT_SAFE_POINT) {
+    suspended_by_ = &restored_.cells[restored_.current.step.lock];
+    begins_before_ = script_.n_begins();
+  }
 }
 
 bool Player::allowed(const Current& at, uint32_t status) const {

@@ -99,6 +99,7 @@ class Player {
   void signal(Cell& cell);
   void post();
   unsigned n_holds(Who who) const;
+  void note_no_hold(const Cell& cell);
   void watch_vetoes(const Cell& cell, const char* where, bool started);
 
   // The other one.
@@ -148,6 +149,10 @@ class Player {
   uint32_t other_number_;
   Restored restored_{};
   unsigned n_cells_;  // that the sequence uses
+  // The lock that was taken again because of a safe point, until it is
+  // released; how many transactions had begun by then.
+  const Cell* suspended_by_;
+  unsigned begins_before_;
 
   Current executing_;  // as in restored_, but kept by aborts
   unsigned holds_;     // at the start of this step

@@ -48,6 +48,7 @@ constexpr Kind kKinds[Step::kKinds] = {
     {"other: lock", 0, 3},
     {"other: read", 0, 2},
     {"other: wait", 0, 2},
+    {"other: change mode", 0, 2},
 };
 
 // SplitMix64.
@@ -121,8 +122,9 @@ Sequence draw_sequence(uint64_t seed, uint64_t index) {
   bool with_other = random.one_in(5);
   unsigned locks = deep ? kLocks : 1 + random.below(4);
   unsigned n = deep ? 20 + random.below(30) : 4 + random.below(16);
-  for (uint8_t& type : sequence.types) {
-    type = static_cast<uint8_t>(random.below(kLockTypes.size()));
+  for (unsigned i = 0; i < kLocks; i++) {
+    sequence.types[i] = static_cast<uint8_t>(random.below(kLockTypes.size()));
+    sequence.elide[i] = !random.one_in(3);
   }
   for (unsigned i = random.below(6); i > 0; i--) {
     sequence.fates.push_back(draw_fate(random, with_other, locks));
@@ -165,9 +167,11 @@ std::string to_string(const Sequence& sequence, const char* prefix) {
   }
   for (size_t i = 0; i < sequence.steps.size(); i++) {
     const Step& step = sequence.steps[i];
-    snprintf(line, sizeof line, "%sstep %zu: %s, lock %u (%s), detail %u\n",
+    snprintf(line, sizeof line, "%sstep %zu: %s, lock %u (%s%s), detail %u\n",
              prefix, i, kKinds[step.what].name, step.lock,
-             kLockTypes[sequence.types[step.lock]].name, step.detail);
+             kLockTypes[sequence.types[step.lock]].name,
+             sequence.elide[step.lock] ? "" : ", not to be elided",
+             step.detail);
     text += line;
   }
   return text;

@@ -41,7 +41,8 @@ struct Step {
     kOtherDestroy,
     kOtherLock,  // waits for what the first one holds
     kOtherRead,
-    kOtherWait,  // on a condition
+    kOtherWait,        // on a condition
+    kOtherChangeMode,  // of the lock, as samples do
     kKinds
   };
   What what;
@@ -64,6 +65,7 @@ struct Fate {
 struct Sequence {
   ovs_elision_mode mode;
   uint8_t types[kLocks];  // indices into kLockTypes
+  bool elide[kLocks];     // those that mode auto elides at the start
   std::vector<Fate> fates;
   std::vector<Step> steps;
 };

@@ -137,4 +137,5 @@ tests_model_lock_sequences_SOURCES = \
 	tests/model/sequence.cc \
 	tests/model/sequence.h
 tests_model_lock_sequences_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib $(scripted_cppflags)
+tests_model_lock_sequences_CXXFLAGS = $(AM_CXXFLAGS) -fno-strict-aliasing
 tests_model_lock_sequences_LDADD = tests/libovsthread-scripted.la

@@ -285,6 +285,24 @@ TEST_F(SafePoints, InsideARecursiveMutex) {
   ovs_mutex_destroy(&recursive);
 }
 
+// The same for who reads twice.
+TEST_F(SafePoints, InsideASecondReadLock) {
+  Script script;
+  ovs_rwlock lock = OVS_RWLOCK_INITIALIZER;
+  ovs_mutex other = OVS_MUTEX_INITIALIZER;
+  ovs_rwlock_rdlock(&lock);
+  for_real();
+  ovs_rwlock_rdlock(&lock);
+  ovs_rwlock_unlock(&lock);
+  ovs_mutex_lock(&other);
+  EXPECT_FALSE(elided());
+  ovs_mutex_unlock(&other);
+  ovs_rwlock_unlock(&lock);
+  ovs_mutex_lock(&other);
+  EXPECT_TRUE(elided());
+  ovs_mutex_unlock(&other);
+}
+
 // What writers do in every section is none.
 TEST_F(SafePoints, PostponeWithRoomStaysElided) {
   static int runs;
