@@ -30,8 +30,35 @@ class Counter {
   RealAtomics::Atomic<uint64_t> value_{0};
 };
 
+// Counts acquisitions, and says now and then that one is to be sampled.
+class Countdown {
+ public:
+  // Counts one acquisition; false, and not counted, if a sample is due.
+  bool pass() {
+    uint32_t left = left_.load(kRelaxed);
+    if (left == 0) return false;
+    left_.store(left - 1, kRelaxed);
+    return true;
+  }
+  // One that was counted has failed.
+  void take_back() { left_.store(left_.load(kRelaxed) + 1, kRelaxed); }
+
+  // When a sample is due: the next one comes after PERIOD acquisitions.
+  void restart(uint32_t period) {
+    due_.store(due_.load(kRelaxed) + period, kRelaxed);
+    left_.store(period, kRelaxed);
+  }
+
+  uint64_t read() const { return due_.load(kRelaxed) - left_.load(kRelaxed); }
+
+ private:
+  // Relaxed throughout: as in Counter.
+  RealAtomics::Atomic<uint32_t> left_{0};
+  RealAtomics::Atomic<uint64_t> due_{0};  // what read() says once left_ is 0
+};
+
 struct alignas(OVSTHREAD_CACHE_LINE_SIZE) Counts {
-  Counter acquisitions;
+  Countdown acquisitions;
   Counter elided;
   Counter started;
   Counter aborts[OVS_N_ABORTS];

@@ -54,21 +54,39 @@ namespace ovsthread::elision {
 // back as a transaction's abort would.
 struct ThreadElision {
   HeldLocks held;
-  // The lock that a safe point made the thread take for real, until released.
+  // The lock that a safe point made the thread take for real; null, unless
+  // held.suspended().
   const void* suspended_by;
   Counts* counts;
+
+  void suspend(const void* lock) {
+    held.suspend();
+    suspended_by = lock;
+  }
+  // LOCK is not held, or no longer.
+  void resume_after(const void* lock) {
+    if (__builtin_expect(suspended_by != lock, 1)) return;
+    held.resume();
+    suspended_by = nullptr;
+  }
 };
 static_assert(sizeof(ThreadElision) <= 192, "static TLS is scarce");
 
 extern constinit thread_local ThreadElision tls_elision;
 
+// What locks have to attend to.
+enum class Attention : uint8_t {
+  kNone,  // nothing: they are taken for real
+  kMode,  // the mode bits of their words, and samples (mode auto)
+  kAll,   // each acquisition: it is tried (mode always), or counted
+};
+
 // What the process does, on a line that is hardly ever written.  Transactions
 // subscribe to it, too, so that switching off aborts them all.
 struct alignas(OVSTHREAD_CACHE_LINE_SIZE) State {
-  RealAtomics::Atomic<bool> active;
-  // What locks look at: whether elision is active or acquisitions are counted.
-  RealAtomics::Atomic<bool> attention;
-  RealAtomics::Atomic<ovs_elision_mode> mode;
+  RealAtomics::Atomic<Attention> attention;
+  RealAtomics::Atomic<ovs_elision_mode> effective;  // off where none can run
+  RealAtomics::Atomic<ovs_elision_mode> mode;       // as it was set
 };
 extern constinit State state;
 
@@ -92,9 +110,9 @@ enum class Acquired : uint8_t {
 };
 
 // Process supplies what is not an argument: thread(), the caller's
-// ThreadElision; active(), attention() and mode(), as in State; recording(),
-// whether statistics are on; make_counts(); attempts(), what an acquisition
-// starts with.
+// ThreadElision; attention(); mode(), the effective one, and active(), whether
+// that is not off; recording(), whether statistics are on; make_counts();
+// attempts(), what an acquisition starts with.
 template <class A, class Layer, class Process>
 class Engine {
  public:
@@ -102,8 +120,21 @@ class Engine {
 
   static bool active() { return Layer::kCompiled && Process::active(); }
 
+  // Whether acquire() would do nothing: nothing is to be attended to, or mode
+  // auto has the lock at WORD taken for real, the thread is in no section that
+  // matters, and no sample is due.  On the path of every lock, hence as little
+  // as can be.
+  static bool plainly_real(const Word& word) {
+    Attention attention = Process::attention();
+    if (attention != Attention::kMode) return attention == Attention::kNone;
+    ThreadElision& thread = Process::thread();
+    // Relaxed: the bit is a hint.
+    return !(word.load(kRelaxed) & kLockElide) && thread.held.disengaged() &&
+           thread.counts != nullptr && thread.counts->acquisitions.pass();
+  }
+
   // False: acquire() would do nothing, and there is nothing to count.
-  static bool attention() { return Process::attention(); }
+  static bool attention() { return Process::attention() != Attention::kNone; }
 
   // The caller's, null if statistics are off.
   static stats::Recorder* recorder() {
@@ -127,7 +158,7 @@ class Engine {
     }
     // Inside a transaction that the program started itself we can't tell when
     // it ends: locks are taken for real.
-    if (thread.suspended_by != nullptr || Layer::active()) {
+    if (thread.held.suspended() || Layer::active()) {
       return Acquired::kReal;
     }
     if (thread.counts == nullptr) thread.counts = Process::make_counts();
@@ -150,28 +181,22 @@ class Engine {
     thread.held.remove(held);
     if (thread.held.any_elided()) return;
     Layer::end();
-    thread.counts->acquisitions.increment();
     thread.counts->elided.increment();
     thread.counts->recorder.commit();
   }
 
   // After kFallback: the lock was TAKEN for real, or a try failed.
   static void took_for_real(const Word& word, bool taken) {
+    if (taken) return;
     ThreadElision& thread = Process::thread();
-    if (taken) {
-      thread.counts->acquisitions.increment();
-    } else if (thread.suspended_by == &word) {
-      thread.suspended_by = nullptr;
-    }
+    thread.counts->acquisitions.take_back();
+    thread.resume_after(&word);
   }
 
   // The lock at WORD was released for real by the caller, and wholly.  WORD may
   // be gone.
   static void released_for_real(const Word& word) {
-    ThreadElision& thread = Process::thread();
-    if (__builtin_expect(thread.suspended_by == &word, 0)) {
-      thread.suspended_by = nullptr;
-    }
+    Process::thread().resume_after(&word);
   }
 
   static void safe_point(ovs_safe_point what) {
@@ -232,14 +257,19 @@ class Engine {
       const Word& word, const char* where, bool try_only) {
     Counts& counts = *thread.counts;
     Attempts attempts = Process::attempts();
-    for (;;) {
-      // Relaxed: only a look; the transaction reads the word again.
-      uint32_t now = word.load(kRelaxed);
+    // Relaxed: only a look; the transaction reads the word again.
+    uint32_t now = word.load(kRelaxed);
+    if (!is_free(kind, now) &&
+        (try_only || !(now & kLockLive) || is_own(kind, now, thread.held))) {
+      return Acquired::kReal;
+    }
+    if (!counts.acquisitions.pass()) {
+      counts.acquisitions.restart(kSamplePeriod);
+      counts.acquisitions.pass();
+    }
+    for (;; now = word.load(kRelaxed)) {  // Relaxed: as above.
       if (!is_free(kind, now)) {
-        if (try_only || !(now & kLockLive) || is_own(kind, now, thread.held)) {
-          return Acquired::kReal;
-        }
-        if (is_free(kind, now & ~kind.real_only) ||
+        if (try_only || is_free(kind, now & ~kind.real_only) ||
             attempts.busy_looks++ >= kMaxBusyLooks) {
           return Acquired::kFallback;
         }
@@ -277,7 +307,7 @@ class Engine {
         counts.vetoes.aborted(&word, where, cause);
         if (cause == OVS_ABORT_SAFE_POINT) {
           counts.safe_points[safe_point_kind(status_code(status))].increment();
-          thread.suspended_by = &word;
+          thread.suspend(&word);
         }
         return Acquired::kFallback;
       }
@@ -296,10 +326,10 @@ class Engine {
 struct LibraryProcess {
   static ThreadElision& thread() { return tls_elision; }
   // Relaxed: a late answer costs a try, or an elided section less.
-  static bool active() { return state.active.load(kRelaxed); }
-  static bool attention() { return state.attention.load(kRelaxed); }
+  static Attention attention() { return state.attention.load(kRelaxed); }
   static bool recording() { return stats::is_recording(); }
-  static ovs_elision_mode mode() { return state.mode.load(kRelaxed); }
+  static ovs_elision_mode mode() { return state.effective.load(kRelaxed); }
+  static bool active() { return mode() != OVS_ELISION_OFF; }
   static Counts* make_counts() { return register_counts(); }
   static Attempts attempts() { return {}; }
 };

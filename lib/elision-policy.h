@@ -25,6 +25,7 @@
 #include <cstdint>
 
 #include "elision-rtm.h"
+#include "lock-word.h"
 
 namespace ovsthread::elision {
 
@@ -54,6 +55,9 @@ constexpr ovs_elision_abort classify(uint32_t status) {
   if (status & kStatusNested) return OVS_ABORT_NESTED;
   return status == 0 ? OVS_ABORT_COLD : OVS_ABORT_OTHER;
 }
+
+// Acquisitions between two samples of a thread.
+inline constexpr unsigned kSamplePeriod = 64;
 
 inline constexpr unsigned kMaxBusyLooks = 256;
 inline constexpr unsigned kFirstBusyLooks = 8;
@@ -94,11 +98,10 @@ constexpr Next after_abort(Attempts& attempts, ovs_elision_abort cause,
 }
 
 // Whether an acquisition that finds WORD should try a transaction; VETOED: the
-// thread has learned that it is no use there (elision-veto.h).  The word's mode
-// bit has no say yet: locks elide wherever transactions are live.
-constexpr bool should_elide(ovs_elision_mode mode, uint32_t /* word */,
-                            bool vetoed) {
-  return mode == OVS_ELISION_ALWAYS || (mode == OVS_ELISION_AUTO && !vetoed);
+// thread has learned that it is no use there (elision-veto.h).
+constexpr bool should_elide(ovs_elision_mode mode, uint32_t word, bool vetoed) {
+  return mode == OVS_ELISION_ALWAYS ||
+         (mode == OVS_ELISION_AUTO && (word & kLockElide) && !vetoed);
 }
 
 }  // namespace ovsthread::elision

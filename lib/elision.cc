@@ -13,11 +13,12 @@
 namespace ovsthread::elision {
 
 constinit thread_local ThreadElision tls_elision{};
-constinit State state{};
+// Off until initialise().
+constinit State state{Attention::kNone, OVS_ELISION_OFF, OVS_ELISION_AUTO};
 
 namespace {
 
-// Why state.active is what it is; for messages only.
+// Why elision is active or not; for messages only.
 RealAtomics::Atomic<const char*> reason{"the library has not been initialised"};
 
 // What keeps transactions from running: null if trial ones committed.
@@ -31,8 +32,8 @@ bool trial_transactions_commit() {
   constexpr int kTrials = 16;
   int committed = 0;
   // Relaxed: if others elide meanwhile, that is no harm.
-  ovs_elision_mode mode = state.mode.exchange(OVS_ELISION_ALWAYS, kRelaxed);
-  bool active = state.active.exchange(true, kRelaxed);
+  ovs_elision_mode before =
+      state.effective.exchange(OVS_ELISION_ALWAYS, kRelaxed);
   for (int i = 0; i < kTrials; i++) {
     LibraryEngine::Word word{kLockLive};
     if (LibraryEngine::acquire(kTrial, word, nullptr, true) ==
@@ -41,8 +42,7 @@ bool trial_transactions_commit() {
       committed++;
     }
   }
-  state.active.store(active, kRelaxed);
-  state.mode.store(mode, kRelaxed);
+  state.effective.store(before, kRelaxed);
   ovs_elision_counts_reset();
   return committed > 0;
 }
@@ -67,8 +67,12 @@ pthread_mutex_t attention_lock = PTHREAD_MUTEX_INITIALIZER;
 void pay_attention() {
   pthread_mutex_lock(&attention_lock);
   // Relaxed: locks work in any state.
-  state.attention.store(
-      LibraryEngine::active() || stats::recording.load(kRelaxed), kRelaxed);
+  ovs_elision_mode mode = LibraryProcess::mode();
+  Attention attention = stats::recording.load(kRelaxed) ? Attention::kAll
+                        : mode == OVS_ELISION_OFF       ? Attention::kNone
+                        : mode == OVS_ELISION_AUTO      ? Attention::kMode
+                                                        : Attention::kAll;
+  state.attention.store(attention, kRelaxed);
   pthread_mutex_unlock(&attention_lock);
 }
 
@@ -76,7 +80,7 @@ void switch_to(ovs_elision_mode mode, bool active, const char* why) {
   // Relaxed: locks work in any state, and the reason is only read by people.
   reason.store(why, kRelaxed);
   state.mode.store(mode, kRelaxed);
-  state.active.store(active, kRelaxed);
+  state.effective.store(active ? mode : OVS_ELISION_OFF, kRelaxed);
   pay_attention();
 }
 

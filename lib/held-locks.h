@@ -59,7 +59,15 @@ class HeldLocks {
     return __builtin_expect(self_ == 0, 0) ? assign_self() : self_;
   }
 
-  bool any_elided() const { return n_elided_ != 0; }
+  bool any_elided() const { return (engaged_ & (kSuspended - 1)) != 0; }
+
+  // While suspended, the thread elides nothing.
+  void suspend() { engaged_ |= kSuspended; }
+  void resume() { engaged_ &= kSuspended - 1; }
+  bool suspended() const { return engaged_ >= kSuspended; }
+
+  // Whether it neither has elided holds nor is suspended: one test for both.
+  bool disengaged() const { return engaged_ == 0; }
 
   // Whether there is no room for an elided hold.
   bool full() const { return n_ == kInline; }
@@ -67,7 +75,7 @@ class HeldLocks {
   // For elided holds; not if full().
   void push_elided(const void* lock, Hold hold, const char* where) {
     inline_[n_++].set(lock, hold, where);
-    n_elided_++;
+    engaged_++;
   }
 
   // For counted holds.
@@ -89,7 +97,7 @@ class HeldLocks {
 
   // HELD comes from find() and no change came between.
   void remove(HeldLock* held) {
-    n_elided_ -= held->elided();
+    engaged_ -= held->elided();
     if (__builtin_expect(n_heap_ != 0, 0) && in_heap(held)) {
       return remove_from_heap(held);
     }
@@ -101,6 +109,7 @@ class HeldLocks {
 
  private:
   static constexpr unsigned kInline = 8;
+  static constexpr uint16_t kSuspended = 256;
 
   uint32_t assign_self();
   void push_to_heap(const void* lock, const char* where);
@@ -112,7 +121,7 @@ class HeldLocks {
 
   uint32_t self_;
   uint16_t n_;
-  uint16_t n_elided_;
+  uint16_t engaged_;  // elided holds, plus kSuspended
   HeldLock inline_[kInline];
   HeldLock* heap_;
   uint32_t n_heap_;

@@ -28,6 +28,11 @@ class ExclusiveLock {
     lock.where.store(where, kRelaxed);
   }
 
+  // The fast way's guess of the word is no good here.
+  static void take_slowly(Core& lock, const char* where) {
+    lock_slowly(lock, where);
+  }
+
   static bool try_take(Core& lock, const char* where) {
     if (__builtin_expect(!lock.lock_fast(held_locks().self_if_known()), 0)) {
       return try_slowly(lock, where);
@@ -114,6 +119,13 @@ bool ExclusiveLock<Core>::try_slowly(Core& lock, const char* where) {
 
 template <class Core>
 void ExclusiveLock<Core>::lock_slowly(Core& lock, const char* where) {
+  // A word in elide mode always gets here, which makes sense while it elides.
+  // Relaxed: a hint.
+  constexpr uint32_t kLiveAndElide = kLockLive | kLockElide;
+  if (!Engine::active() &&
+      (lock.word.load(kRelaxed) & kLiveAndElide) == kLiveAndElide) {
+    lock.word.fetch_and(~kLockElide, kRelaxed);
+  }
   LockResult result = lock.lock(held_locks().self());
   if (result != LockResult::kDone) report_lock(lock, where, result);
   lock.where.store(where, kRelaxed);

@@ -8,6 +8,7 @@
 // parts that differ:
 //
 //   take(lock, where)          takes the real lock, or reports
+//   take_slowly(lock, where)   the same, out of line: the word is likely odd
 //   try_take(lock, where)      tries to; or reports
 //   report_relock(lock, where) the caller holds the lock elided already
 //
@@ -31,10 +32,10 @@ template <class Operation>
 __attribute__((always_inline)) inline void take_counted(
     typename Operation::Lock &lock, const char *where,
     stats::Recorder *recorder) {
-  if (recorder == nullptr) return Operation::take(lock, where);
+  if (recorder == nullptr) return Operation::take_slowly(lock, where);
   if (__builtin_expect(!Operation::try_take(lock, where), 0)) {
     recorder->wait();
-    Operation::take(lock, where);
+    Operation::take_slowly(lock, where);
   }
   Operation::Engine::count_real(*recorder, Operation::kKind, lock.word, where);
 }
@@ -59,7 +60,7 @@ __attribute__((noinline)) void lock_and_count(typename Operation::Lock &lock,
   take_counted<Operation>(lock, where, recorder);
 }
 
-// lock_by() while elision is active.
+// lock_by() unless the lock is plainly to be taken for real.
 template <class Operation>
 __attribute__((noinline)) void lock_or_elide(typename Operation::Lock &lock,
                                              const char *where) {
@@ -81,7 +82,7 @@ __attribute__((noinline)) void lock_or_elide(typename Operation::Lock &lock,
 
 template <class Operation>
 inline void lock_by(typename Operation::Lock &lock, const char *where) {
-  if (Operation::Engine::attention()) {
+  if (!Operation::Engine::plainly_real(lock.word)) {
     return Operation::Engine::active() ? lock_or_elide<Operation>(lock, where)
                                        : lock_and_count<Operation>(lock, where);
   }

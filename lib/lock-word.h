@@ -9,8 +9,11 @@
 
 namespace ovsthread {
 
-inline constexpr uint32_t kLockLive = 1;   // initialised and not destroyed
-inline constexpr uint32_t kLockElide = 8;  // reserved: elide, for all threads
+inline constexpr uint32_t kLockLive = 1;  // initialised and not destroyed
+// In mode auto: acquisitions try a transaction.  One bit for all threads, since
+// one that went for real among many that elide would abort them all.  Other
+// bits don't depend on it, and every operation keeps it.
+inline constexpr uint32_t kLockElide = 8;
 
 inline constexpr uint32_t kOwnerOne = 32;
 inline constexpr uint32_t kOwnerMask = ~(kOwnerOne - 1);

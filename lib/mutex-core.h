@@ -8,7 +8,7 @@
 //   bit 0    LIVE       initialised and not destroyed
 //   bit 1    WAITERS    threads may sleep on the word
 //   bit 2    GATE       a waiter on a condition left the lock through the gate
-//   bit 3    ELIDE      reserved: elide or not, for all threads alike
+//   bit 3    ELIDE      in mode auto: elide; for all threads alike
 //   bit 4    RECURSIVE  the holder may lock again
 //   5 to 31  owner      number of the holder, 0: free
 //
@@ -80,9 +80,9 @@ struct MutexCore {
   // Whether an unlock() would release the lock, not only a level of it.
   bool held_once_by(uint32_t self) const { return held_by(self) && depth == 0; }
 
-  // The whole of an uncontended lock() of a lock that does not nest.  SELF may
-  // be 0 (not known yet).  The word is guessed, not loaded: the
-  // compare-and-swap would have to wait for the load.
+  // The whole of an uncontended lock() of a lock that does not nest and is not
+  // in elide mode.  SELF may be 0 (not known yet).  The word is guessed, not
+  // loaded: the compare-and-swap would have to wait for the load.
   bool lock_fast(uint32_t self) {
     uint32_t free = kLockLive;
     return self != 0 &&
@@ -129,7 +129,9 @@ struct MutexCore {
   // that fails counts as a write of the word there.
   bool unlock_fast(uint32_t self) {
     uint32_t held = kLockLive | self;
-    return self != 0 &&
+    // Relaxed: spares a compare-and-swap that would fail; a branch, unlike the
+    // word itself, is no wait.
+    return self != 0 && !(word.load(kRelaxed) & kLockElide) &&
            // (2) hands the section's writes on; pairs with (1).
            word.compare_exchange(held, kLockLive, A::release(2), kRelaxed);
   }

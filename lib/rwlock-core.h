@@ -6,7 +6,7 @@
 //   bit 0    LIVE             initialised and not destroyed
 //   bit 1    READERS_WAIT     readers may sleep
 //   bit 2    WRITERS_WAIT     at least one writer waits: new readers wait too
-//   bit 3    ELIDE            reserved: elide or not, for all threads alike
+//   bit 3    ELIDE            in mode auto: elide; for all threads alike
 //   bit 4    WRITER           held for writing
 //   5 to 31  owner or count   number of the writer, or how many readers
 //

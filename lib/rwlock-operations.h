@@ -56,6 +56,9 @@ struct ReadLockRwLock : EitherRwLock {
     }
     note(lock, where);
   }
+  static void take_slowly(RealRwLock& lock, const char* where) {
+    take(lock, where);
+  }
   static bool try_take(RealRwLock& lock, const char* where) {
     LockResult result = lock.try_read_lock();
     if (result == LockResult::kBusy) return false;
@@ -88,6 +91,9 @@ struct WriteLockRwLock : EitherRwLock {
       rwlock_write_slowly(lock, where, result);
     }
     lock.where.store(where, kRelaxed);
+  }
+  static void take_slowly(RealRwLock& lock, const char* where) {
+    take(lock, where);
   }
   static bool try_take(RealRwLock& lock, const char* where) {
     LockResult result = lock.try_write_lock(elision::tls_elision.held.self());

@@ -106,7 +106,8 @@ struct SpinLockCore {
   // As MutexCore::unlock_fast(), and as there not inside a transaction.
   bool unlock_fast(uint32_t self) {
     uint32_t held = kLockLive | self;
-    return self != 0 &&
+    // Relaxed: as there.
+    return self != 0 && !(word.load(kRelaxed) & kLockElide) &&
            // (2) hands the section's writes on; pairs with (1).
            word.compare_exchange(held, kLockLive, A::release(2), kRelaxed);
   }

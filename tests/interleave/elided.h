@@ -47,7 +47,7 @@ class ModelElision {
   // For the engine.  Elision is always tried, and after one look at a busy lock
   // that is taken for real: each look is a point where the search branches.
   static bool active() { return true; }
-  static bool attention() { return true; }
+  static elision::Attention attention() { return elision::Attention::kAll; }
   static bool recording() { return false; }
   static ovs_elision_mode mode() { return OVS_ELISION_ALWAYS; }
   static elision::Counts* make_counts() { return &counts_[rl::thread_index()]; }
@@ -72,6 +72,13 @@ inline constexpr int kUnsubscribed = 100;
 inline elision::LockKind subscribed_by(elision::LockKind kind) {
   if (ModelAtomics::weakened == kUnsubscribed) kind.mask = kLockLive;
   return kind;
+}
+
+// Changes the mode bit of a lock, as sampling does, if nothing else changes its
+// word meanwhile.
+inline void change_mode(ModelAtomics::Atomic<uint32_t>& word) {
+  uint32_t old = word.load(kRelaxed);
+  word.compare_exchange(old, old ^ kLockElide, kRelaxed, kRelaxed);
 }
 
 }  // namespace ovsthread

@@ -67,6 +67,31 @@ struct Wait : rl::test_suite<Wait<way, kInside>, 2> {
   }
 };
 
+// The mode changes while a waiter uses the gate.
+struct WaitInChange : rl::test_suite<WaitInChange, 3> {
+  ModelPlatform platform;
+  ModelElision elision;
+  Mutex mutex;
+  ModelPlatform::Condition condition;
+  ModelAtomics::Var<int> ready{0};
+
+  void thread(unsigned index) {
+    ModelElision::Scope scope(1);
+    if (index == 0) {
+      mutex.lock(Way::kChangeMode);
+      while (!ready) mutex.wait(condition);
+      mutex.unlock();
+    } else {
+      mutex.lock(index == 1 ? Way::kElide : Way::kChangeMode);
+      ready = 1;
+      mutex.unlock();
+      condition.signal();
+    }
+  }
+
+  void after() { RL_ASSERT(mutex.at_rest()); }
+};
+
 // Two waiters and the gate left by both; a third thread that only counts.
 struct TwoWait : rl::test_suite<TwoWait, 4> {
   ModelPlatform platform;
@@ -104,6 +129,7 @@ int main(int argc, char** argv) {
   constexpr Way kReal = Way::kReal;
   constexpr Way kTry = Way::kTry;
   constexpr Way kElide = Way::kElide;
+  constexpr Way kChange = Way::kChangeMode;
   return run(
       argc, argv,
       {full<Count<kReal, kReal>>("two real sections", {1, 2}),
@@ -116,6 +142,12 @@ int main(int argc, char** argv) {
            "two real and two elided sections", {1, 2, kSubscribe}),
        random<Count<kReal, kElide, kReal, kTry>>("all ways at once",
                                                  {1, 2, kSubscribe}),
+       full<Count<kChange, kReal>>("a change of mode beside a real section",
+                                   {1, 2}),
+       full<Count<kChange, kElide>>("a change of mode beside an elided one",
+                                    {1, 2, kSubscribe}),
+       random<Count<kChange, kReal, kChange, kElide>>("modes change to and fro",
+                                                      {1, 2, kSubscribe}),
        full<ReleaseInside>("a real mutex released in an elided section",
                            {1, 2}),
        bounded<Nested<kElide>>("two mutexes in one transaction", 4,
@@ -129,5 +161,6 @@ int main(int argc, char** argv) {
        random<Wait<kElide, true>>("an elided signal inside the section",
                                   {1, 2}),
        full<Wait<kElide, false>>("an elided signal behind the section", {1, 2}),
+       random<WaitInChange>("the mode changes around a waiter", {1, 2}),
        random<TwoWait>("two waiters, a signaller and a bystander", {1, 2})});
 }

@@ -13,6 +13,7 @@
 
 namespace {
 
+using ovsthread::kLockElide;
 using ovsthread::kLockLive;
 using ovsthread::kRelaxed;
 using ovsthread::LockResult;
@@ -46,6 +47,7 @@ struct ReadLockModel : Operation {
     RL_ASSERT(done(core.read_lock(ModelElision::self())));
     note(core, where);
   }
+  static void take_slowly(Core& core, const char* where) { take(core, where); }
   static bool try_take(Core& core, const char* where) {
     if (!done(core.try_read_lock())) return false;
     note(core, where);
@@ -64,13 +66,22 @@ struct WriteLockModel : Operation {
   static void take(Core& core, const char*) {
     RL_ASSERT(done(core.write_lock(ModelElision::self())));
   }
+  static void take_slowly(Core& core, const char* where) { take(core, where); }
   static bool try_take(Core& core, const char*) {
     return done(core.try_write_lock(ModelElision::self()));
   }
 };
 
 // A thread's way to use the lock.
-enum class Way { kRead, kTryRead, kElideRead, kWrite, kTryWrite, kElideWrite };
+enum class Way {
+  kRead,
+  kTryRead,
+  kElideRead,
+  kWrite,
+  kTryWrite,
+  kElideWrite,
+  kChangeMode  // and then write
+};
 
 class RwLock {
  public:
@@ -94,6 +105,9 @@ class RwLock {
       case Way::kElideWrite:
         ovsthread::lock_by<WriteLockModel>(core, nullptr);
         return true;
+      case Way::kChangeMode:
+        ovsthread::change_mode(core.word);
+        [[fallthrough]];
       case Way::kWrite:
         WriteLockModel::take(core, nullptr);
         return true;
@@ -121,7 +135,8 @@ class RwLock {
 };
 
 constexpr bool writes(Way way) {
-  return way == Way::kWrite || way == Way::kTryWrite || way == Way::kElideWrite;
+  return way == Way::kWrite || way == Way::kTryWrite ||
+         way == Way::kElideWrite || way == Way::kChangeMode;
 }
 
 // Writers add 1 to two counters, readers find them equal.
@@ -151,8 +166,8 @@ struct Count : rl::test_suite<Count<ways...>, sizeof...(ways)> {
 
   void after() {
     RL_ASSERT(first == expected && second == expected);
-    RL_ASSERT((lock.core.word.load(kRelaxed) & ~ovsthread::kRwReadersWait) ==
-              kLockLive);
+    constexpr uint32_t kAny = ovsthread::kRwReadersWait | kLockElide;
+    RL_ASSERT((lock.core.word.load(kRelaxed) & ~kAny) == kLockLive);
     RL_ASSERT(lock.core.waiting_writers.load(kRelaxed) == 0);
   }
 };
@@ -198,6 +213,7 @@ int main(int argc, char** argv) {
   constexpr Way kWrite = Way::kWrite;
   constexpr Way kTryWrite = Way::kTryWrite;
   constexpr Way kElideWrite = Way::kElideWrite;
+  constexpr Way kChange = Way::kChangeMode;
   return run(
       argc, argv,
       {full<Count<kRead, kTryWrite>>("a reader and a try to write", {2, 3}),
@@ -219,6 +235,8 @@ int main(int argc, char** argv) {
            "the same, one of each elided", {1, 2, 3, 4, kSubscribe}),
        random<Count<kWrite, kTryWrite, kRead, kTryRead>>("tries among them",
                                                          {1, 2, 3, 4}),
+       random<Count<kChange, kWrite, kRead, kElideRead>>(
+           "the mode changes meanwhile", {1, 2, 3, 4, kSubscribe}),
        full<Destroy<kWrite>>("destroy after a writer's unlock", {}),
        full<Destroy<kRead>>("destroy after a reader's unlock", {}),
        full<Destroy<kElideRead>>("destroy after an elided reader's unlock",

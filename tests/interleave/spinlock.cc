@@ -42,6 +42,8 @@ int main(int argc, char** argv) {
        random<Count<kReal, kReal, kReal>>("three real sections", {1, 2}),
        random<Count<kReal, kElide, kReal, kTry>>("all ways at once",
                                                  {1, 2, kSubscribe}),
+       random<Count<Way::kChangeMode, kReal, Way::kChangeMode, kElide>>(
+           "modes change to and fro", {1, 2, kSubscribe}),
        full<ReleaseInside>("a real lock released in an elided section", {1, 2}),
        bounded<Nested<kElide>>("two locks in one transaction", 4,
                                {1, 2, kSubscribe}),

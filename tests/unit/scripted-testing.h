@@ -13,6 +13,7 @@
 #include "elision-policy.h"
 #include "elision.h"
 #include "lock-testing.h"
+#include "lock-word.h"
 #include "openvswitch/thread.h"
 #include "ovsthread-rwlock.h"
 #include "scripted-layer.h"
@@ -49,6 +50,12 @@ inline std::string abort_at(ovs_safe_point what) {
   std::snprintf(text, sizeof text, "abort(%x)",
                 elision::kCodeSafePoint + static_cast<unsigned>(what));
   return text;
+}
+
+// As sampling does in mode auto.
+template <class Lock>
+void set_elide_mode(Lock& lock) {
+  lock.word |= kLockElide;
 }
 
 // The status of an abort by the engine itself.

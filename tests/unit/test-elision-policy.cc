@@ -101,11 +101,12 @@ TEST(ElisionPolicy, TimeSpentWaitingForTheLockCountsAgainstTheBusyBound) {
   EXPECT_FALSE(after_abort(attempts, OVS_ABORT_BUSY, 0).retry);
 }
 
-TEST(ElisionPolicy, ElidesUnlessOffOrVetoed) {
-  for (uint32_t word : {1u, 9u}) {
+TEST(ElisionPolicy, AutoElidesWhereTheWordSaysSoUnlessVetoed) {
+  for (uint32_t word : {kLockLive, kLockLive | kLockElide}) {
     for (bool vetoed : {false, true}) {
       EXPECT_FALSE(should_elide(OVS_ELISION_OFF, word, vetoed));
-      EXPECT_EQ(should_elide(OVS_ELISION_AUTO, word, vetoed), !vetoed);
+      EXPECT_EQ(should_elide(OVS_ELISION_AUTO, word, vetoed),
+                word != kLockLive && !vetoed);
       EXPECT_TRUE(should_elide(OVS_ELISION_ALWAYS, word, vetoed));
     }
   }

@@ -360,11 +360,110 @@ TEST_F(Elision, ForeignTransaction) {
   EXPECT_EQ(counts().acquisitions, 0u);
 }
 
+// In mode auto the lock's word decides, at any lock that a section begins with.
+TEST_F(Elision, AutoTakesANewLockForReal) {
+  Script script;
+  ASSERT_EQ(ovs_elision_set_mode(OVS_ELISION_AUTO), 0);
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  ovs_rwlock lock = OVS_RWLOCK_INITIALIZER;
+  // More than lie between two samples.
+  constexpr unsigned kRounds = 1000;
+  for (unsigned i = 0; i < kRounds; i++) {
+    ovs_mutex_lock(&mutex);
+    EXPECT_TRUE(is_held(mutex));
+    ovs_mutex_unlock(&mutex);
+    ovs_rwlock_rdlock(&lock);
+    EXPECT_FALSE(elided());
+    ovs_rwlock_unlock(&lock);
+    EXPECT_EQ(ovs_rwlock_trywrlock(&lock), 0);
+    EXPECT_FALSE(elided());
+    ovs_rwlock_unlock(&lock);
+  }
+  EXPECT_EQ(script.trace(), "");
+  EXPECT_EQ(counts().acquisitions, 3u * kRounds);
+  EXPECT_EQ(counts().elided, 0u);
+}
+
+TEST_F(Elision, AutoElidesALockInElideMode) {
+  Script script;
+  ASSERT_EQ(ovs_elision_set_mode(OVS_ELISION_AUTO), 0);
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  ovs_rwlock lock = OVS_RWLOCK_INITIALIZER;
+  ovs_mutex real = OVS_MUTEX_INITIALIZER;
+  set_elide_mode(mutex);
+  set_elide_mode(lock);
+  ovs_mutex_lock(&mutex);
+  EXPECT_TRUE(elided());
+  // Whatever the word of a lock inside says of its mode.
+  ovs_mutex_lock(&real);
+  EXPECT_FALSE(is_held(real));
+  ovs_mutex_unlock(&real);
+  ovs_mutex_unlock(&mutex);
+  ovs_rwlock_rdlock(&lock);
+  EXPECT_TRUE(elided());
+  ovs_rwlock_unlock(&lock);
+  ovs_rwlock_wrlock(&lock);
+  EXPECT_TRUE(elided());
+  ovs_rwlock_unlock(&lock);
+  EXPECT_EQ(counts().acquisitions, 3u);
+  EXPECT_EQ(counts().elided, 3u);
+  EXPECT_EQ(script.trace(),
+            "start access access commit start access commit"
+            " start access commit");
+}
+
+// All that a lock does for real keeps the mode.
+TEST_F(Elision, RealLocksKeepTheMode) {
+  Script script;
+  script.set_foreign(true);  // Nothing elides.
+  ASSERT_EQ(ovs_elision_set_mode(OVS_ELISION_AUTO), 0);
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  ovs_mutex recursive;
+  ovs_mutex_init_recursive(&recursive);
+  ovs_rwlock lock = OVS_RWLOCK_INITIALIZER;
+  set_elide_mode(mutex);
+  set_elide_mode(recursive);
+  set_elide_mode(lock);
+  for (int i = 0; i < 2; i++) {
+    ovs_mutex_lock(&mutex);
+    EXPECT_TRUE(is_held(mutex));
+    elsewhere([&] { EXPECT_EQ(ovs_mutex_trylock(&mutex), EBUSY); });
+    ovs_mutex_unlock(&mutex);
+    EXPECT_EQ(mutex.word, kLockLive | kLockElide);
+    ovs_mutex_lock(&recursive);
+    ovs_mutex_lock(&recursive);
+    EXPECT_EQ(ovs_mutex_trylock(&recursive), 0);
+    for (int j = 0; j < 3; j++) ovs_mutex_unlock(&recursive);
+    EXPECT_EQ(recursive.word, kLockLive | kLockElide | kMutexRecursive);
+    for (auto take : {ovs_rwlock_rdlock_at, ovs_rwlock_wrlock_at}) {
+      take(&lock, "a.c:1");
+      ovs_rwlock_unlock(&lock);
+      EXPECT_EQ(lock.word, kLockLive | kLockElide);
+    }
+  }
+  ovs_mutex_destroy(&mutex);
+  ovs_mutex_destroy(&recursive);
+  ovs_rwlock_destroy(&lock);
+}
+
+// While elision is off the bit only makes the word one that is not expected.
+TEST_F(Elision, AMutexLeavesElideModeWhenElisionIsOff) {
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  set_elide_mode(mutex);
+  ASSERT_EQ(ovs_elision_set_mode(OVS_ELISION_OFF), 0);
+  ovs_mutex_lock(&mutex);
+  EXPECT_TRUE(is_held(mutex));
+  EXPECT_EQ(mutex.word & kLockElide, 0u);
+  ovs_mutex_unlock(&mutex);
+  EXPECT_EQ(mutex.word, kLockLive);
+}
+
 // What is cold is warm afterwards: that it happened is no reason not to elide.
 TEST_F(Elision, AutoElidesAfterEachColdAbort) {
   Script script;
   ASSERT_EQ(ovs_elision_set_mode(OVS_ELISION_AUTO), 0);
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  set_elide_mode(mutex);
   for (int i = 0; i < 200; i++) {
     if (i % 2 == 0) script.abort_at_commit(0);
     ovs_mutex_lock_at(&mutex, "first-touch.c:1");
@@ -385,6 +484,7 @@ TEST_F(Elision, AutoLearnsWhatNeverFits) {
     script.abort_at_begin(kStatusCapacity);
   }
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  set_elide_mode(mutex);
   for (unsigned i = 0; i < kRounds; i++) {
     ovs_mutex_lock_at(&mutex, "never-fits.c:1");
     ovs_mutex_unlock(&mutex);

@@ -325,6 +325,7 @@ TEST_F(SafePoints, AutoLearnsTheSite) {
   ASSERT_EQ(ovs_elision_set_mode(OVS_ELISION_AUTO), 0);
   Script script;
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  set_elide_mode(mutex);
   constexpr unsigned kRounds = 1000;
   for (unsigned i = 0; i < kRounds; i++) {
     ovs_mutex_lock_at(&mutex, "always-waits.c:1");
