@@ -24,6 +24,8 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/compat-pthread.cc \
 	lib/compat-rcu.cc \
 	lib/compat-thread.cc \
+	lib/cpu-clock.h \
+	lib/elision-adapt.h \
 	lib/elision-counts.cc \
 	lib/elision-counts.h \
 	lib/elision-engine.h \
@@ -31,6 +33,7 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/elision-policy.h \
 	lib/elision-rtm.cc \
 	lib/elision-rtm.h \
+	lib/elision-sampling.h \
 	lib/elision-veto.cc \
 	lib/elision-veto.h \
 	lib/elision.cc \

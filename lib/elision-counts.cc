@@ -54,7 +54,10 @@ Counts* register_counts() {
     // No other thread of the parent goes on in a child.
     pthread_atfork([] { pthread_mutex_lock(&registry_lock); },
                    [] { pthread_mutex_unlock(&registry_lock); },
-                   [] { pthread_mutex_unlock(&registry_lock); });
+                   [] {
+                     pthread_mutex_unlock(&registry_lock);
+                     histories.release_all();
+                   });
   });
   pthread_mutex_lock(&registry_lock);
   Counts* block = registry;
@@ -62,6 +65,7 @@ Counts* register_counts() {
   if (block != nullptr) {
     block->in_use = true;
     block->vetoes = {};
+    block->sampler = Sampler(block->acquisitions.read());
   } else if ((block = new (std::nothrow) Counts) != nullptr) {
     block->next = registry;
     registry = block;

@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "atomics.h"
+#include "elision-sampling.h"
 #include "elision-veto.h"
 #include "lock-stats-recorder.h"
 
@@ -49,6 +50,14 @@ class Countdown {
     left_.store(period, kRelaxed);
   }
 
+  // The next sample comes after PERIOD acquisitions at the latest.
+  void shorten(uint32_t period) {
+    uint32_t left = left_.load(kRelaxed);
+    if (left <= period) return;
+    due_.store(due_.load(kRelaxed) - (left - period), kRelaxed);
+    left_.store(period, kRelaxed);
+  }
+
   uint64_t read() const { return due_.load(kRelaxed) - left_.load(kRelaxed); }
 
  private:
@@ -65,6 +74,7 @@ struct alignas(OVSTHREAD_CACHE_LINE_SIZE) Counts {
   Counter safe_points[OVS_N_SAFE_POINTS];
   stats::Recorder recorder;  // the owner's alone
   Vetoes vetoes;             // the owner's alone
+  Sampler sampler;           // the owner's alone
   Counts* next = nullptr;    // in the list of all blocks
   bool in_use = true;        // under the registry's lock
 };

@@ -45,6 +45,7 @@
 #include "elision-counts.h"
 #include "elision-layer.h"
 #include "elision-policy.h"
+#include "elision-sampling.h"
 #include "held-locks.h"
 #include "lock-word.h"
 
@@ -75,10 +76,10 @@ static_assert(sizeof(ThreadElision) <= 192, "static TLS is scarce");
 extern constinit thread_local ThreadElision tls_elision;
 
 // What locks have to attend to.
-enum class Attention : uint8_t {
-  kNone,  // nothing: they are taken for real
-  kMode,  // the mode bits of their words, and samples (mode auto)
-  kAll,   // each acquisition: it is tried (mode always), or counted
+enum Attention : uint8_t {
+  kAttendNone,  // nothing: they are taken for real
+  kAttendMode,  // the mode bits of their words, and samples (mode auto)
+  kAttendAll,   // each acquisition: it is tried (mode always), or counted
 };
 
 // What the process does, on a line that is hardly ever written.  Transactions
@@ -89,6 +90,8 @@ struct alignas(OVSTHREAD_CACHE_LINE_SIZE) State {
   RealAtomics::Atomic<ovs_elision_mode> mode;       // as it was set
 };
 extern constinit State state;
+
+extern constinit Histories histories;
 
 // How the word of a lock reads to one kind of hold.
 struct LockKind {
@@ -112,7 +115,8 @@ enum class Acquired : uint8_t {
 // Process supplies what is not an argument: thread(), the caller's
 // ThreadElision; attention(); mode(), the effective one, and active(), whether
 // that is not off; recording(), whether statistics are on; make_counts();
-// attempts(), what an acquisition starts with.
+// attempts(), what an acquisition starts with; histories(), of all locks;
+// now(), for them.
 template <class A, class Layer, class Process>
 class Engine {
  public:
@@ -126,7 +130,7 @@ class Engine {
   // as can be.
   static bool plainly_real(const Word& word) {
     Attention attention = Process::attention();
-    if (attention != Attention::kMode) return attention == Attention::kNone;
+    if (attention != kAttendMode) return attention == kAttendNone;
     ThreadElision& thread = Process::thread();
     // Relaxed: the bit is a hint.
     return !(word.load(kRelaxed) & kLockElide) && thread.held.disengaged() &&
@@ -134,7 +138,7 @@ class Engine {
   }
 
   // False: acquire() would do nothing, and there is nothing to count.
-  static bool attention() { return Process::attention() != Attention::kNone; }
+  static bool attention() { return Process::attention() != kAttendNone; }
 
   // The caller's, null if statistics are off.
   static stats::Recorder* recorder() {
@@ -145,8 +149,8 @@ class Engine {
   }
 
   // A lock is known by the address of its WORD.  TRY_ONLY: don't wait.
-  static Acquired acquire(const LockKind& kind, const Word& word,
-                          const char* where, bool try_only) {
+  static Acquired acquire(const LockKind& kind, Word& word, const char* where,
+                          bool try_only) {
     ThreadElision& thread = Process::thread();
     if (thread.held.any_elided()) {
       return nested(thread, kind, word, where, try_only);
@@ -197,6 +201,12 @@ class Engine {
   // be gone.
   static void released_for_real(const Word& word) {
     Process::thread().resume_after(&word);
+  }
+
+  // The caller is about to sleep until the lock at WORD is released.
+  static void waits(Word& word) {
+    ThreadElision& thread = Process::thread();
+    if (thread.counts != nullptr) note_trouble(thread, word);
   }
 
   static void safe_point(ovs_safe_point what) {
@@ -250,11 +260,35 @@ class Engine {
     return Acquired::kElided;
   }
 
+  // Samples the lock at WORD, which the caller is about to acquire, outside of
+  // any transaction.  Returns after how many acquisitions to sample again.
+  __attribute__((noinline)) static uint32_t sample(ThreadElision& thread,
+                                                   Word& word) {
+    Counts& counts = *thread.counts;
+    uint32_t period = kFirstPeriod;
+    if (Process::mode() != OVS_ELISION_AUTO) return period;
+    // Relaxed: a change by another thread meanwhile is as good as one later.
+    bool elides = (word.load(kRelaxed) & kLockElide) != 0;
+    Process::histories().visit(&word, elides, [&](Adaptation& history) {
+      period =
+          counts.sampler.sample(&word, history, thread.held.self(),
+                                Process::now(), counts.acquisitions.read());
+      set_elide_bit(word, history.elides());
+    });
+    return period;
+  }
+
+  // A wait for the lock at WORD, or an abort.
+  static void note_trouble(ThreadElision& thread, Word& word) {
+    if (!thread.counts->sampler.trouble(&word)) return;
+    thread.counts->acquisitions.shorten(sample(thread, word));
+  }
+
   // The only place where transactions start.  Not inlined, so that there is
   // one; it returns inside the transaction.
   __attribute__((noinline)) static Acquired outermost(
       ThreadElision& thread, stats::Recorder* recorder, const LockKind& kind,
-      const Word& word, const char* where, bool try_only) {
+      Word& word, const char* where, bool try_only) {
     Counts& counts = *thread.counts;
     Attempts attempts = Process::attempts();
     // Relaxed: only a look; the transaction reads the word again.
@@ -264,10 +298,15 @@ class Engine {
       return Acquired::kReal;
     }
     if (!counts.acquisitions.pass()) {
-      counts.acquisitions.restart(kSamplePeriod);
+      counts.acquisitions.restart(sample(thread, word));
       counts.acquisitions.pass();
     }
+    bool vetoed = counts.vetoes.forbid(&word, where);
     for (;; now = word.load(kRelaxed)) {  // Relaxed: as above.
+      if (thread.held.full() || !should_elide(Process::mode(), now, vetoed)) {
+        if (recorder != nullptr) recorder->refuse(vetoed);
+        return Acquired::kFallback;
+      }
       if (!is_free(kind, now)) {
         if (try_only || is_free(kind, now & ~kind.real_only) ||
             attempts.busy_looks++ >= kMaxBusyLooks) {
@@ -276,11 +315,6 @@ class Engine {
         if (recorder != nullptr) recorder->wait();
         A::relax();
         continue;
-      }
-      bool vetoed = counts.vetoes.forbid(&word, where);
-      if (thread.held.full() || !should_elide(Process::mode(), now, vetoed)) {
-        if (recorder != nullptr) recorder->refuse(vetoed);
-        return Acquired::kFallback;
       }
       if (recorder != nullptr) recorder->start(&word, where, kind.use);
       counts.started.increment();
@@ -302,6 +336,8 @@ class Engine {
       if (recorder != nullptr) {
         recorder->abort(cause, safe_point_kind(status_code(status)));
       }
+      // A busy lock costs its wait, however it is acquired.
+      if (cause != OVS_ABORT_BUSY) note_trouble(thread, word);
       Next next = after_abort(attempts, cause, spread(counts));
       if (!next.retry) {
         counts.vetoes.aborted(&word, where, cause);
@@ -332,6 +368,8 @@ struct LibraryProcess {
   static bool active() { return mode() != OVS_ELISION_OFF; }
   static Counts* make_counts() { return register_counts(); }
   static Attempts attempts() { return {}; }
+  static Histories& histories() { return elision::histories; }
+  static uint64_t now() { return TransactionLayer::now(); }
 };
 
 using LibraryEngine = Engine<RealAtomics, TransactionLayer, LibraryProcess>;

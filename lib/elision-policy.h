@@ -56,9 +56,6 @@ constexpr ovs_elision_abort classify(uint32_t status) {
   return status == 0 ? OVS_ABORT_COLD : OVS_ABORT_OTHER;
 }
 
-// Acquisitions between two samples of a thread.
-inline constexpr unsigned kSamplePeriod = 64;
-
 inline constexpr unsigned kMaxBusyLooks = 256;
 inline constexpr unsigned kFirstBusyLooks = 8;
 inline constexpr unsigned kMaxConflicts = 6;

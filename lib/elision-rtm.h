@@ -14,6 +14,7 @@
 //   abort<code>()    aborts the transaction
 //   active()         whether the thread is inside a transaction, anyone's
 //   access(address)  a place where a transaction touches shared memory
+//   now()            a clock (cpu-clock.h)
 //   why_not()        null, or in plain words why no transaction can run here
 //
 // The instructions appear here only.  They are written out, not taken from the
@@ -24,6 +25,8 @@
 #include <config.h>
 
 #include <cstdint>
+
+#include "cpu-clock.h"
 
 namespace ovsthread {
 
@@ -69,6 +72,7 @@ class RtmLayer {
     return result;
   }
   static void access(const void*) {}
+  static uint64_t now() { return cpu_clock(); }
   static const char* why_not() { return rtm_why_not(); }
 };
 
@@ -87,6 +91,7 @@ class RtmLayer {
   }
   static bool active() { return false; }
   static void access(const void*) {}
+  static uint64_t now() { return cpu_clock(); }
   static const char* why_not() { return rtm_why_not(); }
 };
 

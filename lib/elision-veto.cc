@@ -32,9 +32,12 @@ void Vetoes::aborted(const void* lock, const char* where,
                      : cause == OVS_ABORT_SAFE_POINT ? kSafePointStrikes
                      : cause == OVS_ABORT_COLD       ? kColdStrikes
                                                      : 0;
-  if (strikes == 0) return;
   uint64_t place = place_of(lock, where);
   Entry& entry = entry_of(place);
+  if (strikes == 0) {
+    if (entry.place == place) entry.tried = false;
+    return;
+  }
   if (entry.place != place) {
     n_entries_ += entry.place == 0;
     entry = {};

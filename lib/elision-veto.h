@@ -18,6 +18,8 @@
 //   closed         -                         one less to go, for real
 //   open again     closed(doubled)           entry ends
 //
+// Other aborts (conflicts, a busy lock) say nothing about the place: the try
+// counts as not made.
 // A commit is seen only at the next entry, since sections write nothing on the
 // library's behalf.  Places that collide replace each other: a veto is a hint.
 // Wait-free.

@@ -14,7 +14,8 @@ namespace ovsthread::elision {
 
 constinit thread_local ThreadElision tls_elision{};
 // Off until initialise().
-constinit State state{Attention::kNone, OVS_ELISION_OFF, OVS_ELISION_AUTO};
+constinit Histories histories;
+constinit State state{kAttendNone, OVS_ELISION_OFF, OVS_ELISION_AUTO};
 
 namespace {
 
@@ -68,10 +69,10 @@ void pay_attention() {
   pthread_mutex_lock(&attention_lock);
   // Relaxed: locks work in any state.
   ovs_elision_mode mode = LibraryProcess::mode();
-  Attention attention = stats::recording.load(kRelaxed) ? Attention::kAll
-                        : mode == OVS_ELISION_OFF       ? Attention::kNone
-                        : mode == OVS_ELISION_AUTO      ? Attention::kMode
-                                                        : Attention::kAll;
+  Attention attention = stats::recording.load(kRelaxed) ? kAttendAll
+                        : mode == OVS_ELISION_OFF       ? kAttendNone
+                        : mode == OVS_ELISION_AUTO      ? kAttendMode
+                                                        : kAttendAll;
   state.attention.store(attention, kRelaxed);
   pthread_mutex_unlock(&attention_lock);
 }
@@ -114,6 +115,10 @@ __attribute__((constructor)) void initialise() {
 bool in_transaction() { return tls_elision.held.any_elided(); }
 
 void attend_to_recording() { pay_attention(); }
+
+void waits_for(RealAtomics::Atomic<uint32_t>& word) {
+  LibraryEngine::waits(word);
+}
 
 void safe_point(ovs_safe_point what) { LibraryEngine::safe_point(what); }
 

@@ -6,6 +6,10 @@
 
 #include <ovsthread/elision.h>
 
+#include <cstdint>
+
+#include "atomics.h"
+
 namespace ovsthread::elision {
 
 // Whether the calling thread runs an elided section now.  Wait-free.
@@ -21,6 +25,10 @@ void attend_to_recording();
 
 // In a child of fork: the recorders' tallies are gone.
 void forget_recorded();
+
+// The caller is about to sleep until the lock at WORD is released: what the
+// policy wants to know.  Wait-free.
+void waits_for(RealAtomics::Atomic<uint32_t>& word);
 
 }  // namespace ovsthread::elision
 

@@ -35,8 +35,9 @@ struct LockPlatform {
   static constexpr unsigned kPausesToYield = 256;
   static void yield() { sched_yield(); }
 
-  static void wait(const RealAtomics::Atomic<uint32_t>& word, uint32_t expected,
+  static void wait(RealAtomics::Atomic<uint32_t>& word, uint32_t expected,
                    FutexQueue queue) {
+    elision::waits_for(word);
     futex_wait(word, expected, queue);
   }
   static void wake(const RealAtomics::Atomic<uint32_t>& word, int count,

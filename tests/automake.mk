@@ -104,6 +104,7 @@ unit_programs = \
 	tests/unit/cmap \
 	tests/unit/cmap-stress \
 	tests/unit/elision \
+	tests/unit/elision-adapt \
 	tests/unit/elision-policy \
 	tests/unit/elision-veto \
 	tests/unit/guards \
@@ -168,6 +169,13 @@ tests_unit_cmap_LDADD = $(unit_ldadd)
 tests_unit_elision_SOURCES = tests/unit/lock-testing.h tests/unit/test-elision.cc
 tests_unit_elision_CPPFLAGS = $(unit_cppflags)
 tests_unit_elision_LDADD = $(unit_ldadd)
+
+tests_unit_elision_adapt_SOURCES = \
+	tests/unit/elision-simulator.h \
+	tests/unit/test-elision-adapt.cc \
+	tests/unit/test-elision-simulator.cc
+tests_unit_elision_adapt_CPPFLAGS = $(unit_cppflags)
+tests_unit_elision_adapt_LDADD = $(unit_ldadd)
 
 tests_unit_elision_policy_SOURCES = tests/unit/test-elision-policy.cc
 tests_unit_elision_policy_CPPFLAGS = $(unit_cppflags)

@@ -319,6 +319,11 @@ void ScriptedLayer::access(const void* address) {
   if (script) script->state_->access(address);
 }
 
+uint64_t ScriptedLayer::now() {
+  uint64_t scripted = time.load();
+  return scripted != 0 ? scripted : cpu_clock();
+}
+
 void ScriptedLayer::abort_with(uint8_t code) {
   if (script) script->state_->abort(code);
   process.abort(uint32_t{code} << 24 | kStatusExplicit);

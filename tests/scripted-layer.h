@@ -32,6 +32,7 @@
 #ifndef OVSTHREAD_TESTS_SCRIPTED_LAYER_H_
 #define OVSTHREAD_TESTS_SCRIPTED_LAYER_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -54,7 +55,11 @@ class ScriptedLayer {
   }
   static bool active();
   static void access(const void* address);
+  static uint64_t now();
   static const char* why_not() { return nullptr; }
+
+  // What now() says, if not 0.
+  static inline std::atomic<uint64_t> time{0};
 
  private:
   [[noreturn]] static void abort_with(uint8_t code);

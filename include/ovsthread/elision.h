@@ -18,7 +18,9 @@ extern "C" {
 #endif
 
 enum ovs_elision_mode {
-  OVS_ELISION_AUTO,  /* Elide where the policy expects a gain (default). */
+  OVS_ELISION_AUTO,  /* Elide a lock where that has been measured to be cheaper
+                      * than taking it for real (default).  New locks are taken
+                      * for real; the measurement follows the program. */
   OVS_ELISION_OFF,   /* Start no transaction. */
   OVS_ELISION_ALWAYS /* Try each acquisition as a transaction first. */
 };

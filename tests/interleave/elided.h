@@ -47,10 +47,12 @@ class ModelElision {
   // For the engine.  Elision is always tried, and after one look at a busy lock
   // that is taken for real: each look is a point where the search branches.
   static bool active() { return true; }
-  static elision::Attention attention() { return elision::Attention::kAll; }
+  static elision::Attention attention() { return elision::kAttendAll; }
   static bool recording() { return false; }
   static ovs_elision_mode mode() { return OVS_ELISION_ALWAYS; }
   static elision::Counts* make_counts() { return &counts_[rl::thread_index()]; }
+  static elision::Histories& histories() { return elision::histories; }
+  static uint64_t now() { return 0; }
   static elision::Attempts attempts() {
     return {elision::kMaxBusyLooks - 1, 0};
   }

@@ -83,6 +83,18 @@ TEST(Vetoes, OtherAbortsAreNotHeldAgainstThePlace) {
   }
 }
 
+TEST(Vetoes, OtherAbortsDoNotEndAVeto) {
+  Vetoes vetoes;
+  vetoes.aborted(&kLock, kHere, OVS_ABORT_CAPACITY);
+  EXPECT_EQ(closed_for(vetoes), Vetoes::kFirstWindow);
+  for (int i = 0; i < 10; i++) {
+    vetoes.aborted(&kLock, kHere, OVS_ABORT_CONFLICT);
+    EXPECT_EQ(closed_for(vetoes), 0u);
+  }
+  vetoes.aborted(&kLock, kHere, OVS_ABORT_CAPACITY);
+  EXPECT_EQ(closed_for(vetoes), 2 * Vetoes::kFirstWindow);
+}
+
 // A section that always exceeds the capacity hardly ever tries.
 TEST(Vetoes, HopelessPlaceTriesLessThanOnePercent) {
   constexpr unsigned kEntries = 100000;

@@ -412,6 +412,54 @@ TEST_F(Elision, AutoElidesALockInElideMode) {
             " start access commit");
 }
 
+// Two threads in turn, at a cost per acquisition that depends on the mode: the
+// lock's mode follows, and goes back when one thread is left.
+TEST_F(Elision, AutoGivesALockTheModeThatIsCheaper) {
+  ASSERT_EQ(ovs_elision_set_mode(OVS_ELISION_AUTO), 0);
+  static ovs_mutex mutex;
+  mutex = OVS_MUTEX_INITIALIZER;
+  static std::atomic<unsigned> turn;
+  turn = 0;
+  constexpr unsigned kTurns = 10000;
+  ScriptedLayer::time = 1;
+  auto use = [](bool& elides) {
+    ovs_mutex_lock(&mutex);
+    elides = elided();
+    ovs_mutex_unlock(&mutex);
+    ScriptedLayer::time += elides ? 100 : 300;
+  };
+  static bool at_last[2];
+  std::thread threads[2];
+  for (unsigned i = 0; i < 2; i++) {
+    threads[i] = std::thread([&use, i] {
+      Script script;
+      while (turn < kTurns) {
+        wait_until([i] { return turn % 2 == i || turn >= kTurns; });
+        use(at_last[i]);
+        script.trace();
+        turn++;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(at_last[0]);
+  EXPECT_TRUE(at_last[1]);
+  EXPECT_EQ(mutex.word, kLockLive | kLockElide);
+  elsewhere([&use] {
+    Script script;
+    bool elides = true;
+    for (unsigned i = 0; i < 20000; i++) {
+      use(elides);
+      script.trace();
+      // Alone it would be cheaper for real.
+      if (!elides) ScriptedLayer::time -= 220;
+    }
+    EXPECT_FALSE(elides);
+  });
+  EXPECT_EQ(mutex.word, kLockLive);
+  ScriptedLayer::time = 0;
+}
+
 // All that a lock does for real keeps the mode.
 TEST_F(Elision, RealLocksKeepTheMode) {
   Script script;

@@ -176,6 +176,7 @@ TEST_F(Statistics, TheWayAndWhy) {
 
 TEST_F(Statistics, AVetoedPlaceSaysSo) {
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  set_elide_mode(mutex);
   Script script;
   script.abort_at_begin(kStatusCapacity);
   ASSERT_EQ(ovs_elision_set_mode(OVS_ELISION_AUTO), 0);
