@@ -160,16 +160,18 @@ int run(int argc, char** argv) {
   bool passed = passes([&](Player& player) { play_all(player, seed, n); });
   unsigned n_came_back = report->n_came_back;
   unsigned n_tried_again = report->n_tried_again;
+  // Few returns say little, since places share the entries of a table.
+  bool enough = passed && n_came_back >= 400;
   printf("1..%d\n%sok 1 - %" PRIu64 " sequences do as the model says\n",
-         passed ? 2 : 1, passed ? "" : "not ", n);
+         enough ? 2 : 1, passed ? "" : "not ", n);
   if (!passed) {
     explain(seed, report->index);
     return EXIT_FAILURE;
   }
-  // Places share the entries of a table, so some try again.
+  printf("# of %u returns, %u tried again\n", n_came_back, n_tried_again);
+  if (!enough) return EXIT_SUCCESS;
   bool learns = n_tried_again * 8 <= n_came_back;
   printf("%sok 2 - what did not fit is left alone\n", learns ? "" : "not ");
-  printf("# of %u returns, %u tried again\n", n_came_back, n_tried_again);
   return learns ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
