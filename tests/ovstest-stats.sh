@@ -3,7 +3,7 @@
 #
 # ovstest stats on a running benchmark that publishes its statistics: what it
 # prints, how it ends, and what it says when there is nothing to print.
-ovstest=${top_builddir-.}/tests/ovstest
+ovstest=${top_builddir-.}/${OVSTEST-tests/ovstest}
 unset OVSTHREAD_ELISION OVSTHREAD_STATS
 n=0
 first=

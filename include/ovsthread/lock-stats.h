@@ -12,7 +12,8 @@
  * A lock is known by its address.  Destroying it ends its entries, so that
  * another lock at the same address gets new ones, with another id.  What the
  * old one has counted is then shown with a later lock of the same name and
- * place, if there is one.  (Memory that is freed with a lock in it that was not
+ * place, if there is one; inside an elided section the destruction is a safe
+ * point.  (Memory that is freed with a lock in it that was not
  * destroyed can't be told apart.)  Memory is bounded: locks and places that
  * come when it is used up are counted together, as "others".
  *

@@ -113,8 +113,10 @@ check_PROGRAMS += tests/scripted/ovstest
 tests_scripted_ovstest_SOURCES = tests/ovstest.cc
 tests_scripted_ovstest_CPPFLAGS = $(tests_ovstest_CPPFLAGS)
 tests_scripted_ovstest_LDADD = tests/libovstest.la tests/libovsthread-scripted.la
-TESTS += tests/scripted/ovstest-runs.sh
-dist_check_SCRIPTS += tests/scripted/ovstest-runs.sh
+TESTS += tests/scripted/ovstest-runs.sh tests/scripted/ovstest-stats.sh
+dist_check_SCRIPTS += \
+	tests/scripted/ovstest-runs.sh \
+	tests/scripted/ovstest-stats.sh
 
 check_PROGRAMS += $(scripted_programs)
 TESTS += $(scripted_programs)
