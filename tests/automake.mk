@@ -166,7 +166,11 @@ tests_unit_cmap_SOURCES = \
 tests_unit_cmap_CPPFLAGS = $(unit_cppflags)
 tests_unit_cmap_LDADD = $(unit_ldadd)
 
-tests_unit_elision_SOURCES = tests/unit/lock-testing.h tests/unit/test-elision.cc
+tests_unit_elision_SOURCES = \
+	tests/unit/lock-testing.h \
+	tests/unit/start-testing.h \
+	tests/unit/test-elision-start.cc \
+	tests/unit/test-elision.cc
 tests_unit_elision_CPPFLAGS = $(unit_cppflags)
 tests_unit_elision_LDADD = $(unit_ldadd)
 
@@ -189,7 +193,7 @@ tests_unit_guards_SOURCES = tests/unit/lock-testing.h tests/unit/test-guards.cc
 tests_unit_guards_CPPFLAGS = $(unit_cppflags)
 tests_unit_guards_LDADD = $(unit_ldadd)
 
-tests_unit_held_locks_SOURCES = tests/unit/test-held-locks.cc
+tests_unit_held_locks_SOURCES = tests/unit/no-memory.h tests/unit/test-held-locks.cc
 tests_unit_held_locks_CPPFLAGS = $(unit_cppflags)
 tests_unit_held_locks_LDADD = $(unit_ldadd)
 
@@ -207,8 +211,11 @@ tests_unit_hmap_LDADD = $(unit_ldadd)
 tests_unit_lock_stats_SOURCES = \
 	tests/in-process.h \
 	tests/unit/lock-testing.h \
+	tests/unit/no-memory.h \
+	tests/unit/start-testing.h \
 	tests/unit/test-lock-stats-format.cc \
 	tests/unit/test-lock-stats-published.cc \
+	tests/unit/test-lock-stats-start.cc \
 	tests/unit/test-lock-stats.cc
 tests_unit_lock_stats_CPPFLAGS = $(unit_cppflags)
 tests_unit_lock_stats_LDADD = $(unit_ldadd)
@@ -311,6 +318,33 @@ check-valgrind:
 	OVSTHREAD_TEST_MODES=always OVSTHREAD_TEST_WRAPPER='$(valgrind)' \
 	GTEST_FILTER='-*Stress*' $(MAKE) check TESTS='$(valgrind_tests)'
 EXTRA_DIST += tests/valgrind.supp
+
+# Which lines and branches of the elision sources their tests run, in a build
+# that is configured with --enable-coverage.
+coverage_tests = \
+	tests/scripted/elision \
+	tests/scripted/maps \
+	tests/unit/elision \
+	tests/unit/elision-policy \
+	tests/unit/elision-veto \
+	tests/unit/guards \
+	tests/unit/held-locks \
+	tests/unit/lock-stats \
+	tests/unit/mutex \
+	tests/unit/rwlock \
+	tests/unit/spinlock
+check-coverage:
+	@test -n '$(COVERAGE_FLAGS)' || \
+	  { echo 'check-coverage: configure with --enable-coverage' >&2; exit 1; }
+	find . -name '*.gcda' -exec rm -f {} +
+	$(MAKE) $(coverage_tests)
+	$(MAKE) check-TESTS TESTS='$(coverage_tests)'
+	perl $(srcdir)/tests/coverage.pl '$(srcdir)' '$(GCOV)'
+clean-local:
+	find . '(' -name '*.gcda' -o -name '*.gcno' ')' -exec rm -f {} +
+EXTRA_DIST += \
+	tests/coverage.missed \
+	tests/coverage.pl
 
 if ENABLE_INTERLEAVING_TESTS
 include tests/interleave/automake.mk

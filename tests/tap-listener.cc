@@ -12,13 +12,38 @@
 //
 // Each line is flushed at once, so that the child of a death test inherits no
 // buffered line to print again, and what a crash leaves behind is complete.
+//
+// Where what runs is counted (configure --enable-coverage), the counts of the
+// child of a death test are written out, too.
+#include <config.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <string>
 
+#if OVSTHREAD_COVERAGE
+#include <pthread.h>
+
+#include <csignal>
+
+// Of libgcov; its header is C only.
+extern "C" void __gcov_dump();
+extern "C" void __gcov_reset();
+#endif
+
 namespace {
+
+#if OVSTHREAD_COVERAGE
+// A child counts from zero, and writes before it dies, which it does when the
+// handler returns.
+void count_children_too() {
+  pthread_atfork(nullptr, nullptr, __gcov_reset);
+  std::signal(SIGABRT, [](int) { __gcov_dump(); });
+}
+#else
+void count_children_too() {}
+#endif
 
 // TAP results and diagnostics are single lines.
 std::string one_line(std::string text) {
@@ -71,6 +96,7 @@ class TapListener : public testing::EmptyTestEventListener {
 }  // namespace
 
 int main(int argc, char** argv) {
+  count_children_too();
   testing::InitGoogleTest(&argc, argv);
   testing::TestEventListeners& listeners =
       testing::UnitTest::GetInstance()->listeners();

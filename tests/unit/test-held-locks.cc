@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <vector>
 
 #include "held-locks.h"
 #include "lock-word.h"
+#include "no-memory.h"
 #include "thread-id.h"
 
 namespace ovsthread {
@@ -90,6 +92,43 @@ TEST(LockNumber, IsNeverZeroAndLeavesTheStateBitsAlone) {
     EXPECT_EQ(lock_number(id) & ~kOwnerMask, 0u) << id;
   }
   EXPECT_NE(lock_number(0), lock_number(1));
+}
+
+// More read holds than the list has room for.
+void hold_many(HeldLocks& held, std::vector<uint32_t>& locks) {
+  for (uint32_t& lock : locks) held.push_counted(&lock, nullptr);
+}
+
+TEST(HeldLocks, SaysThatMemoryIsOut) {
+  if (!can_exhaust_memory()) GTEST_SKIP() << "others need memory, too";
+  HeldLocks held{};
+  std::vector<uint32_t> locks(9);
+  auto offend = [&] {
+    exhaust_memory();
+    hold_many(held, locks);
+  };
+  EXPECT_EXIT(offend(), testing::KilledBySignal(SIGABRT),
+              "out of memory for a list of held read locks");
+}
+
+// A transaction that released it may abort, and hold it again.  The heap lies
+// above static memory and below the stack.
+TEST(HeldLocks, KeepsTheMemoryOfAReleasedHoldInsideATransaction) {
+  static HeldLocks low{};
+  HeldLocks high{};
+  for (HeldLocks* held : {&low, &high}) {
+    std::vector<uint32_t> locks(8);
+    uint32_t elided = 0;
+    held->push_elided(&elided, Hold::kElidedExclusive, nullptr);
+    hold_many(*held, locks);
+    HeldLocks before = *held;
+    held->remove(held->find(&locks.back()));
+    EXPECT_EQ(held->find(&locks.back()), nullptr);
+    *held = before;
+    EXPECT_NE(held->find(&locks.back()), nullptr);
+    held->remove(held->find(&elided));
+    for (uint32_t& lock : locks) held->remove(held->find(&lock));
+  }
 }
 
 }  // namespace

@@ -66,6 +66,14 @@ TEST(LockStatisticsFormat, TextOfSeveralProcesses) {
   EXPECT_NE(text.find("\n   4242  flows"), std::string::npos);
 }
 
+TEST(LockStatisticsFormat, TextOfAPlaceThatOnlyWaited) {
+  ovs_lock_stats_entry waited = entry("flows", "flows.c:1", 1);
+  waited.elided = waited.real = waited.acquisitions = 0;
+  EXPECT_NE(format({waited}, OVS_LOCK_STATS_TEXT)
+                .find("write            0    0.0 %          3"),
+            std::string::npos);
+}
+
 TEST(LockStatisticsFormat, Json) {
   EXPECT_EQ(
       format({entry("a \"b\" \\ c\n\x01\xff\xc3\xa4", "flows.c:1", 1)},

@@ -4,6 +4,7 @@
 // that a reader survives whatever it finds there.
 #include <fcntl.h>
 #include <ovsthread/lock-stats.h>
+#include <ovsthread/log.h>
 #include <ovsthread/mutex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -95,6 +96,34 @@ TEST_F(Published, IsWhatTheProcessHasCounted) {
     ovs_lock_stats_reset();
     EXPECT_EQ(read_stats(getpid(), &n), 0);
     EXPECT_EQ(n, 0u);
+  });
+}
+
+// A folder has the name that the file is to have.
+TEST_F(Published, StaysUnpublishedIfItCannotHaveItsName) {
+  publish([] {
+    pid_t child = fork();
+    if (child == 0) {
+      ASSERT_EQ(mkdir(path_of(getpid()).c_str(), 0700), 0);
+      // What was published before the fork is to be published here, too.
+      EXPECT_EQ(ovs_lock_stats_get(), OVS_LOCK_STATS_PUBLISH);
+      static std::string warning;
+      ovsthread_set_log_handler([](ovsthread_log_level, const char* message,
+                                   void*) { warning = message; },
+                                nullptr);
+      lock_once();
+      EXPECT_EQ(warning, "lock statistics of process " +
+                             std::to_string(getpid()) +
+                             " are not published: File exists");
+      EXPECT_EQ(ovs_lock_stats_get(), OVS_LOCK_STATS_ON);
+      EXPECT_EQ(ovs_lock_stats_set(OVS_LOCK_STATS_PUBLISH), EEXIST);
+      EXPECT_EQ(rmdir(path_of(getpid()).c_str()), 0);
+      EXPECT_EQ(ovs_lock_stats_set(OVS_LOCK_STATS_PUBLISH), 0);
+      exit(report_to_parent());
+    }
+    int status;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
   });
 }
 

@@ -295,6 +295,15 @@ TEST_F(LockStatistics, WhatFindsNoRoomIsCountedAsOthers) {
   });
 }
 
+TEST_F(LockStatistics, ALockWithoutANameIsCalledByItsKindAndFirstPlace) {
+  ovs_spin spin;
+  ovs_spin_init(&spin);
+  ovs_spin_lock_at(&spin, "nameless.c:1");
+  ovs_spin_unlock(&spin);
+  EXPECT_EQ(the_entry("spin lock at nameless.c:1").acquisitions, 1u);
+  ovs_spin_destroy(&spin);
+}
+
 TEST_F(LockStatistics, AChildBeginsAgain) {
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
   set_lock_name(mutex, "forked");
