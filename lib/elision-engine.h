@@ -156,10 +156,11 @@ class Engine {
       return nested(thread, kind, word, where, try_only);
     }
     stats::Recorder* recorder = Engine::recorder();
-    if (recorder != nullptr) {
-      recorder->arrive(active());
-      if (!active()) return Acquired::kReal;
-    }
+    // Whether or not there is a recorder: statistics are switched off before
+    // attention, and where elision is off the CPU may know no transactions.
+    bool active = Engine::active();
+    if (recorder != nullptr) recorder->arrive(active);
+    if (!active) return Acquired::kReal;
     // Inside a transaction that the program started itself we can't tell when
     // it ends: locks are taken for real.
     if (thread.held.suspended() || Layer::active()) {

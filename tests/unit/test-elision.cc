@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "elision-engine.h"
 #include "elision.h"
 #include "lock-testing.h"
 #include "openvswitch/thread.h"
@@ -88,6 +89,37 @@ TEST_F(Elision, StartsNoTransactionWhenOff) {
   }
   EXPECT_EQ(counts().started, 0u);
   EXPECT_EQ(counts().acquisitions, 0u);
+}
+
+// A CPU to which the instructions of transactions are illegal.
+struct IllegalLayer : TransactionLayer {
+  static constexpr bool kCompiled = true;
+  static uint32_t begin() {
+    ADD_FAILURE();
+    return 0;
+  }
+  static bool active() {
+    ADD_FAILURE();
+    return false;
+  }
+};
+
+// Statistics have just been switched off, and a lock that was looked at while
+// they were on still asks the engine.
+struct JustSwitchedOff : elision::LibraryProcess {
+  static bool active() { return false; }
+  static bool recording() { return false; }
+};
+
+TEST(ElisionEngine, TouchesNoTransactionWhileElisionIsOff) {
+  using Engine = elision::Engine<RealAtomics, IllegalLayer, JustSwitchedOff>;
+  static constexpr elision::LockKind kKind = {
+      Hold::kElidedExclusive, ~0u, ~0u, 1, 0, 0};
+  Engine::Word word{kLockLive};
+  for (bool try_only : {false, true}) {
+    EXPECT_EQ(Engine::acquire(kKind, word, "off.c:1", try_only),
+              elision::Acquired::kReal);
+  }
 }
 
 // What follows needs transactions.
