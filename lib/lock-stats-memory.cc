@@ -3,12 +3,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -36,34 +38,14 @@ struct Path {
   char text[sizeof kFolder + sizeof kPrefix + 16];
 };
 
-// When process PID started, in the kernel's ticks since boot; 0: there is none.
-uint64_t start_time(pid_t pid) {
-  char text[1024];
-  snprintf(text, sizeof text, "/proc/%d/stat", pid);
-  int fd = open(text, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  ssize_t n = read(fd, text, sizeof text - 1);
-  close(fd);
-  if (n <= 0) return 0;
-  text[n] = '\0';
-  // The second field, a name in parentheses, may hold anything.  The time is
-  // the 22nd; FIELD is the space before the one of number I.
-  const char* field = strrchr(text, ')');
-  if (field != nullptr) field++;
-  for (int i = 3; field != nullptr && i < 22; i++) {
-    field = strchr(field + 1, ' ');
-  }
-  return field == nullptr ? 0 : strtoull(field + 1, nullptr, 10);
-}
-
-bool lives(pid_t pid, uint64_t since) {
-  return since != 0 && start_time(pid) == since;
-}
+bool exists(pid_t pid) { return kill(pid, 0) == 0 || errno == EPERM; }
 
 class File {
  public:
   explicit File(pid_t pid)
-      : fd_(open(Path(pid).text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) {}
+      // Anybody can make something of that name that open() would wait for.
+      : fd_(open(Path(pid).text,
+                 O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
   ~File() {
     if (fd_ >= 0) close(fd_);
   }
@@ -73,10 +55,17 @@ class File {
   // Whether it is open; errno says why not.
   bool ok() const { return fd_ >= 0; }
 
-  bool is_of_this_user() const {
+  // 0, or why it is nothing that this user has published.
+  int why_not() const {
     struct stat status;
-    return fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) &&
-           status.st_uid == geteuid();
+    if (fstat(fd_, &status) != 0) return errno;
+    if (status.st_uid != geteuid()) return EACCES;
+    return S_ISREG(status.st_mode) ? 0 : EPROTO;
+  }
+
+  // Whether a process publishes it still: see open_file().
+  bool is_held() const {
+    return flock(fd_, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   }
 
   bool read_at(size_t offset, void* to, size_t size) const {
@@ -94,9 +83,6 @@ class File {
   int fd_;
 };
 
-// Removes what process PID, which has ended, has left of this user.
-void remove_leftover(pid_t pid) { unlink(Path(pid).text); }
-
 void close_file(int error) {
   if (file >= 0) close(file);
   file = -1;
@@ -108,7 +94,12 @@ void open_file() {
   if (file < 0) return close_file(errno);
   // All of it now: where the file system is full, a later write to the memory
   // would kill the process.
-  if (int error = posix_fallocate(file, 0, sizeof(Table))) close_file(error);
+  if (int error = posix_fallocate(file, 0, sizeof(Table))) {
+    return close_file(error);
+  }
+  // Lasts as long as the process, whose children let go of the file, and no
+  // longer than the program.
+  if (flock(file, LOCK_EX | LOCK_NB) != 0) close_file(errno);
 }
 
 // Maps the file, or anonymous memory, in the place of OLD if that is not null.
@@ -137,7 +128,6 @@ void initialise_table(Table& table) {
   table.header.version = Table::kVersion;
   table.header.size = sizeof table;
   table.header.pid = getpid();
-  table.header.start_time = start_time(getpid());
   table.header.n_places.store(kOthers + 1, kRelaxed);
 }
 
@@ -156,8 +146,12 @@ int publish_memory(Table& table) {
       return 0;
     }
     int error = errno;
-    // Of an ended process that had the same number.
-    if (error != EEXIST || tries > 0 || unlink(path.text) != 0) return error;
+    if (error != EEXIST || tries > 0) return error;
+    // Of an ended process that had the same number, or of one that has it in
+    // another namespace of process numbers.
+    File other(table.header.pid);
+    if (other.ok() && other.is_held()) return error;
+    if (unlink(path.text) != 0) return error;
   }
 }
 
@@ -177,19 +171,18 @@ int read_published(pid_t pid, Table& copy) {
   File published(pid);
   if (!published.ok()) {
     if (errno != ENOENT) return errno == EACCES ? EACCES : EPROTO;
-    return start_time(pid) != 0 ? ENOENT : ESRCH;
+    return exists(pid) ? ENOENT : ESRCH;
   }
-  if (!published.is_of_this_user()) return EACCES;
+  if (int error = published.why_not()) return error;
+  if (!published.is_held()) {
+    unlink(Path(pid).text);
+    return exists(pid) ? ENOENT : ESRCH;
+  }
   Header& header = copy.header;
-  bool readable = published.read_at(0, &header, sizeof header);
-  if (start_time(pid) == 0 ||
-      (readable && header.pid == pid && !lives(pid, header.start_time))) {
-    remove_leftover(pid);
-    return ESRCH;
-  }
-  if (!readable || header.magic != Table::kMagic ||
-      header.version != Table::kVersion || header.size != sizeof copy ||
-      header.pid != pid || !published.read_at(0, &copy, sizeof copy)) {
+  if (!published.read_at(0, &header, sizeof header) ||
+      header.magic != Table::kMagic || header.version != Table::kVersion ||
+      header.size != sizeof copy || header.pid != pid ||
+      !published.read_at(0, &copy, sizeof copy)) {
     return EPROTO;
   }
   return header.published.load(kRelaxed) ? 0 : ENOENT;

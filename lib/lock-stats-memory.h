@@ -7,8 +7,12 @@
 // ovsthread-stats.PID: from then on shm_open() finds it, but only for its user.
 // A file that has lost its name can't get another one, so it keeps it, and the
 // table says whether it is published, until the process ends; if that comes too
-// abruptly, the next reader removes it.  A process number may have been used
-// again by then, so the table carries the time its process started, too.
+// abruptly, the next reader removes it.
+//
+// The process holds an exclusive flock() on the file, which the kernel takes
+// back however the program ends, be it by exec(): a file that nobody holds is a
+// leftover.  Process numbers would not do: they are used again, and processes
+// that share /dev/shm may count them in different namespaces.
 //
 // A reader copies the file and maps nothing: what another process does to the
 // file meanwhile, it reads too little or numbers that make no sense.

@@ -63,8 +63,7 @@ inline constexpr uint32_t kOthers = 0;
 struct alignas(OVSTHREAD_CACHE_LINE_SIZE) Header {
   uint64_t magic;
   uint32_t version;
-  uint32_t size;        // of the table
-  uint64_t start_time;  // of the process, as the kernel counts it
+  uint32_t size;  // of the table
   int32_t pid;
   RealAtomics::Atomic<bool> published;
   RealAtomics::Atomic<uint32_t> epoch;  // how often it was reset

@@ -110,9 +110,14 @@ wait $second 2>/dev/null
 fails 1 "there is no process $second" $second
 
 fails 1 "process $$ publishes nothing" $$
-echo nonsense >/dev/shm/ovsthread-stats.$$
+exec 9>/dev/shm/ovsthread-stats.$$
+flock 9  # as who publishes
+echo nonsense >&9
 fails 1 "what process $$ publishes is damaged" $$
-rm -f /dev/shm/ovsthread-stats.$$
+exec 9>&-
+fails 1 "process $$ publishes nothing" $$
+test ! -e /dev/shm/ovsthread-stats.$$
+result $? 'a leftover is removed'
 
 # At a normal end nothing is left.
 OVSTHREAD_STATS=publish "$ovstest" elision >stats-out.$$ 2>stats-err.$$ &

@@ -6,6 +6,8 @@
 #include <ovsthread/lock-stats.h>
 #include <ovsthread/log.h>
 #include <ovsthread/mutex.h>
+#include <sched.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -209,29 +212,132 @@ TEST_F(Published, WhatAKilledProcessLeavesIsRemoved) {
   });
 }
 
-// Writes SIZE bytes of TABLE where process PID would publish.
-void plant(pid_t pid, const Table& table, size_t size) {
-  unlink(path_of(pid).c_str());
-  int fd = open(path_of(pid).c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
-  ASSERT_GE(fd, 0);
-  EXPECT_EQ(write(fd, &table, size), static_cast<ssize_t>(size));
-  close(fd);
+// While it exists, the first SIZE bytes of TABLE are what the calling process
+// publishes.
+class Planted {
+ public:
+  explicit Planted(const Table& table, size_t size = sizeof(Table))
+      : path_(path_of(getpid())) {
+    unlink(path_.c_str());
+    fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    EXPECT_EQ(write(fd_, &table, size), static_cast<ssize_t>(size));
+    EXPECT_EQ(flock(fd_, LOCK_EX), 0);
+  }
+  ~Planted() {
+    unlink(path_.c_str());
+    abandon();
+  }
+  Planted(const Planted&) = delete;
+  Planted& operator=(const Planted&) = delete;
+
+  // As a process that is killed.
+  void abandon() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  std::string path_;
+  int fd_;
+};
+
+std::unique_ptr<Table> published_table() {
+  auto table = std::make_unique<Table>();
+  stats::initialise_table(*table);
+  table->header.published.store(true, kRelaxed);
+  return table;
 }
 
 // The number of an ended process has been given to another one.
 TEST_F(Published, AReusedProcessNumberIsNoticed) {
   in_process([] {
-    auto table = std::make_unique<Table>();
-    stats::initialise_table(*table);
-    table->header.start_time--;
-    plant(getpid(), *table, sizeof *table);
-    EXPECT_EQ(read_stats(getpid()), ESRCH);
-    EXPECT_FALSE(exists(getpid()));
+    auto table = published_table();
+    {
+      Planted planted(*table);
+      EXPECT_EQ(read_stats(getpid()), 0);
+      planted.abandon();
+      EXPECT_EQ(read_stats(getpid()), ENOENT);
+      EXPECT_FALSE(exists(getpid()));
+    }
     // Nor does it keep the process from publishing.
-    plant(getpid(), *table, sizeof *table);
+    Planted planted(*table);
+    planted.abandon();
     EXPECT_EQ(ovs_lock_stats_set(OVS_LOCK_STATS_PUBLISH), 0);
     EXPECT_EQ(read_stats(getpid()), 0);
   });
+}
+
+// Of the same number, in another namespace.
+TEST_F(Published, WhatALivingProcessPublishesIsNotReplaced) {
+  in_process([] {
+    auto table = published_table();
+    Planted planted(*table);
+    EXPECT_EQ(ovs_lock_stats_set(OVS_LOCK_STATS_PUBLISH), EEXIST);
+    EXPECT_EQ(read_stats(getpid()), 0);
+  });
+}
+
+// What executes another program has not ended, and publishes no more; nor does
+// an ended process that nobody has waited for.
+TEST_F(Published, GoesWithTheProgramAndNotWithTheProcess) {
+  publish([] {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+      lock_once();
+      dup2(ends[1], STDOUT_FILENO);
+      execlp("sh", "sh", "-c", "echo started; exec sleep 100", nullptr);
+      _exit(1);
+    }
+    char byte;
+    ASSERT_EQ(read(ends[0], &byte, 1), 1);
+    EXPECT_TRUE(exists(child));
+    EXPECT_EQ(read_stats(child), ENOENT);
+    EXPECT_FALSE(exists(child));
+    EXPECT_EQ(kill(child, SIGKILL), 0);
+    EXPECT_EQ(waitpid(child, nullptr, 0), child);
+
+    child = fork();
+    if (child == 0) {
+      lock_once();
+      _exit(0);
+    }
+    siginfo_t info;
+    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT),
+              0);
+    EXPECT_TRUE(exists(child));
+    EXPECT_FALSE(is_listed(child));
+    EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  });
+}
+
+// A child that publishes nothing does not keep its parent's statistics alive.
+TEST_F(Published, GoesWithTheProcessAndNotWithItsChildren) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  pid_t parent = fork();
+  if (parent == 0) {
+    ovs_lock_stats_set(OVS_LOCK_STATS_PUBLISH);
+    lock_once();
+    pid_t child = fork();
+    if (child == 0) {
+      for (;;) pause();
+    }
+    _exit(write(ends[1], &child, sizeof child) == sizeof child ? 0 : 1);
+  }
+  pid_t child;
+  ASSERT_EQ(read(ends[0], &child, sizeof child), ssize_t{sizeof child});
+  int status;
+  EXPECT_EQ(waitpid(parent, &status, 0), parent);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(exists(parent));
+  // The child may not have got to its part of fork() yet.
+  while (is_listed(parent)) sched_yield();
+  EXPECT_FALSE(exists(parent));
+  EXPECT_EQ(kill(child, SIGKILL), 0);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST_F(Published, NoProcessAndNothingPublished) {
@@ -245,19 +351,20 @@ TEST_F(Published, WhatIsNoTableIsRefused) {
   in_process([] {
     auto table = std::make_unique<Table>();
     auto refused = [&](size_t size = sizeof(Table)) {
-      plant(getpid(), *table, size);
+      Planted planted(*table, size);
       EXPECT_FALSE(is_listed(getpid()));
       return read_stats(getpid()) == EPROTO;
     };
     auto change = [&](auto member) {
-      stats::initialise_table(*table);
+      table = published_table();
       table->header.*member += 1;
       return refused();
     };
-    stats::initialise_table(*table);
-    table->header.published.store(true, kRelaxed);
-    plant(getpid(), *table, sizeof *table);
-    EXPECT_EQ(read_stats(getpid()), 0);
+    table = published_table();
+    {
+      Planted planted(*table);
+      EXPECT_EQ(read_stats(getpid()), 0);
+    }
     for (size_t size : {size_t{0}, size_t{7}, sizeof table->header,
                         sizeof *table / 2, sizeof *table - 1}) {
       EXPECT_TRUE(refused(size)) << size;
@@ -267,15 +374,18 @@ TEST_F(Published, WhatIsNoTableIsRefused) {
     EXPECT_TRUE(change(&stats::Header::size));
     EXPECT_TRUE(change(&stats::Header::pid));
     // Nor is a link followed, not even to a good one.
-    stats::initialise_table(*table);
-    table->header.published.store(true, kRelaxed);
-    plant(getpid(), *table, sizeof *table);
+    table = published_table();
+    Planted planted(*table);
     std::string target = "/dev/shm/ovsthread-test." + std::to_string(getpid());
     ASSERT_EQ(rename(path_of(getpid()).c_str(), target.c_str()), 0);
     ASSERT_EQ(symlink(target.c_str(), path_of(getpid()).c_str()), 0);
     EXPECT_EQ(read_stats(getpid()), EPROTO);
-    unlink(path_of(getpid()).c_str());
     unlink(target.c_str());
+    // Nor is anybody waited for who might write.
+    unlink(path_of(getpid()).c_str());
+    ASSERT_EQ(mkfifo(path_of(getpid()).c_str(), 0600), 0);
+    EXPECT_EQ(read_stats(getpid()), EPROTO);
+    EXPECT_FALSE(is_listed(getpid()));
   });
 }
 
@@ -303,7 +413,7 @@ TEST_F(Published, AnyContentIsSurvived) {
       table->header.n_places.store(kCounts[random() % 6], kRelaxed);
       table->header.n_tallies.store(static_cast<uint32_t>(random()), kRelaxed);
       table->header.published.store(true, kRelaxed);
-      plant(getpid(), *table, sizeof *table);
+      Planted planted(*table);
       ovs_lock_stats* stats;
       ASSERT_EQ(ovs_lock_stats_snapshot_of(getpid(), &stats), 0);
       EXPECT_LE(stats->n, stats::kMaxPlaces);
@@ -316,7 +426,6 @@ TEST_F(Published, AnyContentIsSurvived) {
       }
       ovs_lock_stats_free(stats);
     }
-    unlink(path_of(getpid()).c_str());
   });
 }
 
