@@ -38,7 +38,9 @@ inline const char* site_in_code(const void* address) {
 // Longer file names are cut.
 inline constexpr size_t kSiteTextSize = 256;
 
-// Writes SITE into TEXT as a reader of a message wants it, and returns TEXT.
+// Writes SITE into TEXT as a reader of a message wants it, and returns TEXT.  A
+// code address is given as addr2line wants it: the object it lies in, and its
+// offset there.  Wait-free.
 const char* format_site(const char* site, char (&text)[kSiteTextSize]);
 
 }  // namespace ovsthread

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Statistics of locks: what is counted, for whom, and what is never lost.
+#include <dlfcn.h>
 #include <ovsthread/lock-stats.h>
 #include <ovsthread/mutex.h>
 #include <ovsthread/rwlock.h>
 #include <ovsthread/spinlock.h>
 
 #include <cerrno>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -16,6 +18,13 @@
 #include "lock-testing.h"
 #include "openvswitch/thread.h"
 #include "ovsthread-rwlock.h"
+
+// In the place of the C library's, which waits for the dynamic linker's lock.
+static int n_dladdr_calls;
+extern "C" int dladdr(const void*, Dl_info*) noexcept {
+  n_dladdr_calls++;
+  return 0;
+}
 
 namespace ovsthread {
 namespace {
@@ -121,6 +130,18 @@ TEST_F(LockStatistics, AnUnnamedLockShowsItsFirstPlace) {
   EXPECT_EQ(entries(name.substr(0, 63)).size(), 2u);
   ovs_mutex_destroy(&mutex);
   ovs_rwlock_destroy(&rwlock);
+}
+
+// Who has the linker's lock, in a constructor for one, may be waiting for the
+// lock that is counted.
+TEST_F(LockStatistics, ACodeAddressIsShownWithoutTheDynamicLinkersLock) {
+  Mutex mutex;
+  set_lock_name(mutex, "of a standard guard");
+  n_dladdr_calls = 0;
+  { std::lock_guard guard(mutex); }
+  EXPECT_EQ(n_dladdr_calls, 0);
+  std::string site = the_entry("of a standard guard").site;
+  EXPECT_NE(site.find("lock-stats+0x"), std::string::npos) << site;
 }
 
 TEST_F(LockStatistics, ALockAtTheSameAddressIsAnother) {
