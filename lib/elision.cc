@@ -120,6 +120,12 @@ void waits_for(RealAtomics::Atomic<uint32_t>& word) {
   LibraryEngine::waits(word);
 }
 
+void attend_in_child() {
+  // What it guards can be found out again, so no fork need wait for it.
+  attention_lock = PTHREAD_MUTEX_INITIALIZER;
+  pay_attention();
+}
+
 void safe_point(ovs_safe_point what) { LibraryEngine::safe_point(what); }
 
 }  // namespace ovsthread::elision

@@ -23,6 +23,9 @@ void safe_point(ovs_safe_point what);
 // To be called when statistics of locks have been switched.  Blocking.
 void attend_to_recording();
 
+// In a child of fork: no other thread attends to anything any more.
+void attend_in_child();
+
 // In a child of fork: the recorders' tallies are gone.
 void forget_recorded();
 

@@ -28,7 +28,6 @@ using A = RealAtomics;
 
 // Trivially destructible: threads may go on while the process exits.
 pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 ovs_lock_stats_mode current_mode = OVS_LOCK_STATS_OFF;
 uint32_t last_id;
 // A child of a process that publishes has not done so yet: most only want to
@@ -158,12 +157,8 @@ uint32_t add_place(const void* lock, const char* where, const char* site,
   knows_locks.store(true, kRelaxed);  // Relaxed: as in destroyed().
   if (publish_soon) {
     publish_soon = false;
-    if (int error = publish_memory(now)) {
-      log_message(OVSTHREAD_LOG_WARN,
-                  "lock statistics of process %d are not published: %s",
-                  getpid(), strerrordesc_np(error));
-      current_mode = OVS_LOCK_STATS_ON;
-    }
+    // Nobody can be told here: a log handler may take locks.
+    if (publish_memory(now) != 0) current_mode = OVS_LOCK_STATS_ON;
   }
   return number;
 }
@@ -176,8 +171,16 @@ void switch_to(ovs_lock_stats_mode mode) {
   elision::attend_to_recording();
 }
 
-// The registry's lock is held over a fork.  The child has no part in what the
-// parent publishes: at the table's address it gets an empty one.
+// The registry's lock is held over a fork.
+void before_fork() {
+  elision::safe_point(OVS_SAFE_POINT_FORK);
+  pthread_mutex_lock(&registry_lock);
+}
+
+void after_fork() { pthread_mutex_unlock(&registry_lock); }
+
+// The child has no part in what the parent publishes: at the table's address it
+// gets an empty one.
 void begin_again_in_child() {
   Table* now = table.load(kRelaxed);
   if (now != nullptr) {
@@ -187,28 +190,16 @@ void begin_again_in_child() {
     } else {
       // The parent's must not be written to.
       table.store(nullptr, kRelaxed);
-      switch_to(OVS_LOCK_STATS_OFF);
+      current_mode = OVS_LOCK_STATS_OFF;
+      recording.store(false, kRelaxed);
     }
     // Relaxed, here and above: nobody else is left.
     for (A::Atomic<uint16_t>& cell : place_index) cell.store(0, kRelaxed);
     last_id = 0;
     elision::forget_recorded();
   }
+  elision::attend_in_child();
   pthread_mutex_unlock(&registry_lock);
-}
-
-void watch_forks() {
-  pthread_once(&fork_once, [] {
-    auto prepare = [] {
-      elision::safe_point(OVS_SAFE_POINT_FORK);
-      pthread_mutex_lock(&registry_lock);
-    };
-    if (pthread_atfork(
-            prepare, [] { pthread_mutex_unlock(&registry_lock); },
-            begin_again_in_child) != 0) {
-      fatal("out of memory for lock statistics");
-    }
-  });
 }
 
 }  // namespace
@@ -224,8 +215,6 @@ Tally& claim_tally(const void* lock, const char* where, ovs_lock_use use) {
   uint32_t place = find_place(lock, where);
   if (place == 0 && now.header.n_places.load(kRelaxed) < kMaxPlaces) {
     char text[kSiteTextSize];
-    // Before the lock: it may ask the dynamic linker, which may be waiting for
-    // whoever waits for this one.
     const char* site = short_site(format_site(where, text));
     Locked locked;
     place = find_place(lock, where);
@@ -261,8 +250,11 @@ void forget_lock(const void* lock) {
 using ovsthread::kRelaxed;
 using namespace ovsthread::stats;
 
-// Before main(), so that no lock is missed.
+// Before main(), so that no lock and no fork is missed.
 __attribute__((constructor)) static void initialise() {
+  if (pthread_atfork(before_fork, after_fork, begin_again_in_child) != 0) {
+    ovsthread::fatal("out of memory for lock statistics");
+  }
   // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet.
   const char* setting = getenv("OVSTHREAD_STATS");
   if (setting == nullptr || strcmp(setting, "off") == 0) return;
@@ -286,7 +278,6 @@ __attribute__((constructor)) static void initialise() {
 int ovs_lock_stats_set(ovs_lock_stats_mode mode) {
   ovsthread::elision::safe_point(OVS_SAFE_POINT_MODE_CHANGE);
   if (mode < OVS_LOCK_STATS_OFF || mode > OVS_LOCK_STATS_PUBLISH) return EINVAL;
-  watch_forks();
   Locked locked;
   Table* now = table.load(kRelaxed);
   if (now == nullptr && mode != OVS_LOCK_STATS_OFF) {

@@ -90,7 +90,8 @@ enum ovs_lock_stats_syntax {
 /* Switches the process.  Counts are kept.  Returns 0, EINVAL if MODE is none,
  * or why there is no memory for it or it can't be published (the mode is then
  * the one before).  A child of fork() begins with counts of 0; it publishes its
- * own, if its parent did, from the first lock on that it takes.  Blocking. */
+ * own, if its parent did, from the first lock on that it takes, or is in mode
+ * on from then if that fails.  Blocking. */
 OVSTHREAD_API int ovs_lock_stats_set(enum ovs_lock_stats_mode mode);
 OVSTHREAD_API enum ovs_lock_stats_mode ovs_lock_stats_get(void);
 

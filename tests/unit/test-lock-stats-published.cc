@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -190,6 +191,30 @@ TEST_F(Published, AChildPublishesItsOwn) {
                 ovs_lock_stats_snapshot_of(parent, &stats) == 0 &&
                 stats->entries[0].acquisitions == 5;
       exit(ok ? 0 : 1);
+    }
+    int status;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  });
+}
+
+// As it can't say so, its mode does.  It goes on, whatever takes locks then.
+TEST_F(Published, AChildThatCannotPublishCounts) {
+  publish([] {
+    static Mutex of_handler;
+    ovsthread_set_log_handler([](ovsthread_log_level, const char*,
+                                 void*) { MutexLock guard(of_handler); },
+                              nullptr);
+    rlimit no_files = {0, 0};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &no_files), 0);
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      lock_once();
+      exit(ovs_lock_stats_get() == OVS_LOCK_STATS_ON &&
+                   lock_stats()[0].acquisitions == 1
+               ? 0
+               : 1);
     }
     int status;
     EXPECT_EQ(waitpid(child, &status, 0), child);
