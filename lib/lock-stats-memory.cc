@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,11 +93,18 @@ void close_file(int error) {
 void open_file() {
   file = open(kFolder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (file < 0) return close_file(errno);
-  // All of it now: where the file system is full, a later write to the memory
-  // would kill the process.
-  if (int error = posix_fallocate(file, 0, sizeof(Table))) {
-    return close_file(error);
+  // Beyond it, a signal would kill the process.
+  rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < sizeof(Table)) {
+    return close_file(EFBIG);
   }
+  // All of it now: where the file system is full, a later write to the memory
+  // would kill the process, too.
+  int error;
+  do {
+    error = posix_fallocate(file, 0, sizeof(Table));
+  } while (error == EINTR);
+  if (error != 0) return close_file(error);
   // Lasts as long as the process, whose children let go of the file, and no
   // longer than the program.
   if (flock(file, LOCK_EX | LOCK_NB) != 0) close_file(errno);

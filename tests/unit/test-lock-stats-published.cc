@@ -222,6 +222,20 @@ TEST_F(Published, AChildThatCannotPublishCounts) {
   });
 }
 
+TEST_F(Published, ALimitOfFileSizesIsAnErrorAndNoSignal) {
+  in_process([] {
+    rlimit before;
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    rlimit small = {sizeof(Table) - 1, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    EXPECT_EQ(ovs_lock_stats_set(OVS_LOCK_STATS_PUBLISH), EFBIG);
+    EXPECT_EQ(ovs_lock_stats_set(OVS_LOCK_STATS_ON), 0);
+    lock_once();
+    EXPECT_EQ(lock_stats().size(), 1u);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  });
+}
+
 TEST_F(Published, WhatAKilledProcessLeavesIsRemoved) {
   publish([] {
     pid_t child = fork();
