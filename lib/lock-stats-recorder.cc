@@ -79,7 +79,8 @@ void Recorder::take_slowly(const void* lock, const char* where,
 void Recorder::note(const void* lock, const char* where, ovs_lock_use use,
                     bool elided) {
   unsigned i = 0;
-  while (i < n_notes_ && (notes_[i].lock != lock || notes_[i].where != where)) {
+  while (i < n_notes_ && (notes_[i].lock != lock || notes_[i].where != where ||
+                          notes_[i].use != use)) {
     i++;
   }
   if (i == kNotes) {
@@ -118,10 +119,12 @@ void Recorder::forget() {
   n_notes_ = 0;
 }
 
-Recorder::Slot& Recorder::slot_of(const void* lock, const char* where) {
-  for (uint32_t i = hash_of(lock, where);; i++) {
+Recorder::Slot& Recorder::slot_of(const void* lock, const char* where,
+                                  ovs_lock_use use) {
+  for (uint32_t i = hash_of(lock, where, use);; i++) {
     Slot& slot = slots_[i & mask_];
-    if ((slot.lock == lock && slot.where == where) || slot.lock == nullptr) {
+    if ((slot.lock == lock && slot.where == where && slot.use == use) ||
+        slot.lock == nullptr) {
       return slot;
     }
   }
@@ -139,7 +142,8 @@ bool Recorder::grow() {
   slots_ = slots;
   mask_ = n - 1;
   for (uint32_t i = 0; i < n_old; i++) {
-    if (old[i].lock != nullptr) slot_of(old[i].lock, old[i].where) = old[i];
+    if (old[i].lock == nullptr) continue;
+    slot_of(old[i].lock, old[i].where, old[i].use) = old[i];
   }
   if (old != &no_slot_) free(old);
   return true;
@@ -149,16 +153,16 @@ void Recorder::fill(Slot& slot, const void* lock, const char* where,
                     ovs_lock_use use) {
   Tally& tally = claim_tally(lock, where, use);
   const Place* place = is_shared(tally) ? nullptr : &place_of(tally);
-  slot = {lock, where, &tally, place};
+  slot = {lock, where, use, &tally, place};
 }
 
 Tally& Recorder::tally_of(const void* lock, const char* where,
                           ovs_lock_use use) {
-  if (Tally* tally = find(lock, where)) return *tally;
-  Slot& slot = slot_of(lock, where);
+  if (Tally* tally = find(lock, where, use)) return *tally;
+  Slot& slot = slot_of(lock, where, use);
   if (slot.lock == nullptr) {
     if (!grow()) return shared_tally();
-    Slot& added = slot_of(lock, where);
+    Slot& added = slot_of(lock, where, use);
     fill(added, lock, where, use);
     n_used_++;
     return *added.tally;

@@ -74,7 +74,7 @@ class Recorder {
     if (__builtin_expect(n_notes_ != 0, 0)) add_notes();
   }
   void take(const void* lock, const char* where, ovs_lock_use use) {
-    Tally* tally = find(lock, where);
+    Tally* tally = find(lock, where, use);
     if (__builtin_expect(tally == nullptr || waiting_since_ != 0 ||
                              !(way_ == OVS_LOCK_WAY_UNKNOWN ||
                                tally->way.load(kRelaxed) == way_),
@@ -103,6 +103,7 @@ class Recorder {
   struct Slot {
     const void* lock;  // null: free
     const char* where;
+    ovs_lock_use use;
     Tally* tally;
     const Place* place;  // null: the tally is a shared one
   };
@@ -118,22 +119,24 @@ class Recorder {
   void add_notes();
   void take_slowly(const void* lock, const char* where, ovs_lock_use use);
   Tally& tally_of(const void* lock, const char* where, ovs_lock_use use);
-  Slot& slot_of(const void* lock, const char* where);
+  Slot& slot_of(const void* lock, const char* where, ovs_lock_use use);
   void fill(Slot& slot, const void* lock, const char* where, ovs_lock_use use);
 
-  static uint32_t hash_of(const void* lock, const char* where) {
-    uint64_t hash = (reinterpret_cast<uintptr_t>(lock) ^
-                     reinterpret_cast<uintptr_t>(where) * 0x9e3779b97f4a7c15) *
+  static uint32_t hash_of(const void* lock, const char* where,
+                          ovs_lock_use use) {
+    uint64_t hash = ((reinterpret_cast<uintptr_t>(lock) ^
+                      reinterpret_cast<uintptr_t>(where) * 0x9e3779b97f4a7c15) +
+                     use) *
                     0xd6e8feb86659fd93;
     return static_cast<uint32_t>(hash >> 40);
   }
   // The caller's own tally, if it takes but one look to find it.
-  Tally* find(const void* lock, const char* where) const {
-    const Slot& slot = slots_[hash_of(lock, where) & mask_];
+  Tally* find(const void* lock, const char* where, ovs_lock_use use) const {
+    const Slot& slot = slots_[hash_of(lock, where, use) & mask_];
     // Relaxed: the program orders the destruction of a lock before the use of
     // another one at its address.
-    return slot.lock == lock && slot.where == where && slot.place != nullptr &&
-                   !slot.place->closed.load(kRelaxed)
+    return slot.lock == lock && slot.where == where && slot.use == use &&
+                   slot.place != nullptr && !slot.place->closed.load(kRelaxed)
                ? slot.tally
                : nullptr;
   }

@@ -68,11 +68,14 @@ A::Atomic<uint16_t>* each_place(const void* lock, Visit visit) {
 }
 
 // 0: there is none.
-uint32_t find_place(const void* lock, const char* where) {
+uint32_t find_place(const void* lock, const char* where, ovs_lock_use use) {
   uint32_t found = 0;
   each_place(lock, [&](uint32_t number, const Place& place) {
     // Relaxed: as in Recorder::find().
-    if (place.where != where || place.closed.load(kRelaxed)) return false;
+    if (place.where != where || place.use != use ||
+        place.closed.load(kRelaxed)) {
+      return false;
+    }
     found = number;
     return true;
   });
@@ -128,10 +131,18 @@ uint32_t add_place(const void* lock, const char* where, const char* site,
   uint32_t number = now.header.n_places.load(kRelaxed);  // Relaxed: locked.
   if (number == kMaxPlaces) return 0;
   const Place* sibling = nullptr;
-  A::Atomic<uint16_t>* cell = each_place(lock, [&](uint32_t, const Place& p) {
-    if (!p.closed.load(kRelaxed)) sibling = &p;
+  uint32_t same = 0;
+  A::Atomic<uint16_t>* cell = each_place(lock, [&](uint32_t i, const Place& p) {
+    if (p.closed.load(kRelaxed)) return false;
+    sibling = &p;
+    if (p.use == use &&
+        strncmp(p.site_text, site, sizeof p.site_text - 1) == 0) {
+      same = i;
+    }
     return false;
   });
+  // Readers know a place by its text.
+  if (same != 0) return same;
   Place& place = now.places[number];
   place.lock = lock;
   place.where = where;
@@ -212,12 +223,12 @@ Tally& claim_tally(const void* lock, const char* where, ovs_lock_use use) {
   Table& now = recorded_table();
   // Relaxed: when the table is full, it stays so.
   if (now.header.n_tallies.load(kRelaxed) >= kMaxTallies) return shared_tally();
-  uint32_t place = find_place(lock, where);
+  uint32_t place = find_place(lock, where, use);
   if (place == 0 && now.header.n_places.load(kRelaxed) < kMaxPlaces) {
     char text[kSiteTextSize];
     const char* site = short_site(format_site(where, text));
     Locked locked;
-    place = find_place(lock, where);
+    place = find_place(lock, where, use);
     if (place == 0) place = add_place(lock, where, site, use);
   }
   if (place == 0) return shared_tally();

@@ -144,6 +144,42 @@ TEST_F(LockStatistics, ACodeAddressIsShownWithoutTheDynamicLinkersLock) {
   EXPECT_NE(site.find("lock-stats+0x"), std::string::npos) << site;
 }
 
+// Else their numbers would be two series of one name.
+TEST_F(LockStatistics, PlacesThatReadTheSameAreOne) {
+  // Lives on, as sites must.
+  static const std::string kSites[] = {"a/util.h:10", "b/util.h:10",
+                                       std::string(1000, 'x') + ":1",
+                                       std::string(1000, 'x') + ":2"};
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  for (const std::string& site : kSites) {
+    ovs_mutex_lock_at(&mutex, site.c_str());
+    ovs_mutex_unlock(&mutex);
+  }
+  LockStats found = entries("mutex at util.h:10");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].acquisitions, 2u);
+  EXPECT_EQ(found[1].acquisitions, 2u);
+  ovs_mutex_destroy(&mutex);
+}
+
+TEST_F(LockStatistics, ReadsAndWritesOfOneLineAreTwoUses) {
+  ovs_rwlock rwlock = OVS_RWLOCK_INITIALIZER;
+  set_lock_name(rwlock, "read and written");
+  constexpr char kSite[] = "both.c:1";
+  for (int i = 0; i < 5; i++) {
+    i < 2 ? ovs_rwlock_rdlock_at(&rwlock, kSite)
+          : ovs_rwlock_wrlock_at(&rwlock, kSite);
+    ovs_rwlock_unlock(&rwlock);
+  }
+  LockStats found = entries("read and written");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].use, OVS_LOCK_USE_READ);
+  EXPECT_EQ(found[0].acquisitions, 2u);
+  EXPECT_EQ(found[1].use, OVS_LOCK_USE_WRITE);
+  EXPECT_EQ(found[1].acquisitions, 3u);
+  ovs_rwlock_destroy(&rwlock);
+}
+
 TEST_F(LockStatistics, ALockAtTheSameAddressIsAnother) {
   std::optional<Mutex> mutex;
   uint32_t ids[2];
