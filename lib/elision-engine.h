@@ -192,8 +192,9 @@ class Engine {
 
   // After kFallback: the lock was TAKEN for real, or a try failed.
   static void took_for_real(const Word& word, bool taken) {
-    if (taken) return;
     ThreadElision& thread = Process::thread();
+    thread.counts->recorder.leave();
+    if (taken) return;
     thread.counts->acquisitions.take_back();
     thread.resume_after(&word);
   }

@@ -57,9 +57,8 @@ uint64_t Recorder::now() {
 }
 
 void Recorder::abort(ovs_elision_abort cause, unsigned safe_point) {
-  const Note& first = notes_[0];
   n_notes_ = 0;
-  Tally& tally = tally_of(first.lock, first.where, first.use);
+  Tally& tally = *first_;
   add(tally, tally.aborts[cause], 1);
   if (cause == OVS_ABORT_SAFE_POINT) {
     add(tally, tally.safe_points[safe_point], 1);
@@ -74,6 +73,7 @@ void Recorder::take_slowly(const void* lock, const char* where,
   add(tally, tally.real, 1);
   if (__builtin_expect(ns != 0, 0)) add_wait(tally, ns);
   set_way(tally, way_);
+  leave();
 }
 
 void Recorder::note(const void* lock, const char* where, ovs_lock_use use,
@@ -94,7 +94,8 @@ void Recorder::note(const void* lock, const char* where, ovs_lock_use use,
 }
 
 void Recorder::add_notes() {
-  Tally* tally = &tally_of(notes_[0].lock, notes_[0].where, notes_[0].use);
+  Tally* tally = first_;
+  leave();
   if (__builtin_expect(waited_ != 0, 0)) add_wait(*tally, waited_);
   set_way(*tally, OVS_LOCK_WAY_ELIDES);
   for (unsigned i = 0;;) {

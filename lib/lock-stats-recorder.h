@@ -16,6 +16,7 @@
 //   nest      inside it, another lock is taken
 //   commit    it has committed
 //   take      the lock was taken for real
+//   leave     it ends without a further transaction
 //
 // A thread finds the tally of a lock and a place in a table of its own, which
 // grows with the number of them.
@@ -54,12 +55,18 @@ class Recorder {
   void wait() {
     if (waiting_since_ == 0) waiting_since_ = now();
   }
+  // The acquisition has ended, whether anybody still counts it or not: the next
+  // one may be counted without having arrived.
+  void leave() { waiting_since_ = 0; }
   void refuse(bool vetoed) {
     way_ = vetoed ? OVS_LOCK_WAY_VETOED : OVS_LOCK_WAY_REAL;
   }
+  // Finds the tally now: once the section has been left, the lock may be gone.
   void start(const void* lock, const char* where, ovs_lock_use use) {
     waited_ = waited();
     way_ = OVS_LOCK_WAY_ELIDES;
+    Tally* tally = find(lock, where, use);
+    first_ = tally != nullptr ? tally : &tally_of(lock, where, use);
     notes_[0] = {lock, where, use, 1, 0};
     n_notes_ = 1;
     not_noted_elided_ = 0;
@@ -145,10 +152,11 @@ class Recorder {
   Slot* slots_ = &no_slot_;
   uint32_t mask_ = 0;  // the number of slots, a power of 2, less 1
   uint32_t n_used_ = 0;
-  uint64_t waiting_since_ = 0;
+  uint64_t waiting_since_ = 0;  // 0: it does not wait
   uint64_t waited_ = 0;
   uint32_t way_ = OVS_LOCK_WAY_UNKNOWN;
   uint32_t n_notes_ = 0;
+  Tally* first_ = nullptr;  // of notes_[0]
   uint32_t not_noted_elided_ = 0;
   uint32_t not_noted_real_ = 0;
   Note notes_[kNotes] = {};

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "in-process.h"
+#include "lock-stats-recorder.h"
 #include "lock-testing.h"
 #include "openvswitch/thread.h"
 #include "ovsthread-rwlock.h"
@@ -249,6 +250,42 @@ TEST_F(LockStatistics, AWaitIsCountedOnce) {
   EXPECT_EQ(the_entry("waited for").longest_ns, 0u);
   EXPECT_EQ(the_entry("waited for").contended, 0u);
   ovs_mutex_destroy(&mutex);
+}
+
+// Statistics are switched on in the middle of an acquisition, which is then
+// counted without having arrived.
+TEST_F(LockStatistics, AWaitIsNotThatOfALaterAcquisition) {
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  set_lock_name(mutex, "taken again");
+  stats::Recorder recorder;
+  auto take = [&] { recorder.take(&mutex, "later.c:1", OVS_LOCK_USE_MUTEX); };
+  recorder.arrive(false);
+  recorder.wait();
+  take();
+  take();
+  recorder.wait();
+  recorder.start(&mutex, "later.c:1", OVS_LOCK_USE_MUTEX);
+  recorder.commit();
+  take();
+  recorder.wait();
+  recorder.leave();
+  take();
+  EXPECT_EQ(the_entry("taken again").acquisitions, 5u);
+  EXPECT_EQ(the_entry("taken again").contended, 2u);
+  ovs_mutex_destroy(&mutex);
+}
+
+// Another thread may destroy a lock as soon as its section has committed.
+TEST_F(LockStatistics, ASectionCountsForItsLockEvenIfThatIsGone) {
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  set_lock_name(mutex, "gone");
+  stats::Recorder recorder;
+  recorder.arrive(true);
+  recorder.start(&mutex, "gone.c:1", OVS_LOCK_USE_MUTEX);
+  ovs_mutex_destroy(&mutex);
+  recorder.commit();
+  EXPECT_EQ(the_entry("gone").elided, 1u);
+  EXPECT_EQ(lock_stats().size(), 1u);
 }
 
 TEST_F(LockStatistics, WaitingOnAConditionIsNone) {
