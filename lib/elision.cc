@@ -26,6 +26,12 @@ RealAtomics::Atomic<const char*> reason{"the library has not been initialised"};
 constexpr const char* kUntried = "no transaction has been tried";
 RealAtomics::Atomic<const char*> obstacle{kUntried};
 
+// Its locks are none of the program's.
+struct TrialProcess : LibraryProcess {
+  static bool recording() { return false; }
+};
+using TrialEngine = Engine<RealAtomics, TransactionLayer, TrialProcess>;
+
 // Through the engine, like every transaction.
 bool trial_transactions_commit() {
   static constexpr LockKind kTrial = {
@@ -36,10 +42,10 @@ bool trial_transactions_commit() {
   ovs_elision_mode before =
       state.effective.exchange(OVS_ELISION_ALWAYS, kRelaxed);
   for (int i = 0; i < kTrials; i++) {
-    LibraryEngine::Word word{kLockLive};
-    if (LibraryEngine::acquire(kTrial, word, nullptr, true) ==
+    TrialEngine::Word word{kLockLive};
+    if (TrialEngine::acquire(kTrial, word, nullptr, true) ==
         Acquired::kElided) {
-      LibraryEngine::release(tls_elision.held.find(&word));
+      TrialEngine::release(tls_elision.held.find(&word));
       committed++;
     }
   }
