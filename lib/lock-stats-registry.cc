@@ -89,13 +89,28 @@ struct Name {
 };
 
 constexpr uint32_t kMaxNames = 4096;
-Name* names[512];
+constexpr size_t kNameBuckets = 512;
+Name* names[kNameBuckets];
+// How many each bucket has: who finds none needs no lock.
+A::Atomic<uint32_t> names_in[kNameBuckets];
 uint32_t n_names;
 
+size_t bucket_of(const void* lock) { return hash_of(lock) >> (64 - 9); }
+
 Name** find_name(const void* lock) {
-  Name** name = &names[hash_of(lock) >> (64 - 9)];
+  Name** name = &names[bucket_of(lock)];
   while (*name != nullptr && (*name)->lock != lock) name = &(*name)->next;
   return name;
+}
+
+// Whether LOCK, which is destroyed, has a name or an open place.
+bool may_be_known(const void* lock) {
+  // Relaxed: as in Recorder::find().
+  if (names_in[bucket_of(lock)].load(kRelaxed) != 0) return true;
+  return table.load(kRelaxed) != nullptr &&
+         each_place(lock, [](uint32_t, const Place& place) {
+           return !place.closed.load(kRelaxed);
+         }) == nullptr;
 }
 
 template <size_t size>
@@ -240,6 +255,7 @@ Tally& claim_tally(const void* lock, const char* where, ovs_lock_use use) {
 }
 
 void forget_lock(const void* lock) {
+  if (!may_be_known(lock)) return;
   elision::safe_point(OVS_SAFE_POINT_STATISTICS);
   Locked locked;
   if (table.load(kRelaxed) != nullptr) {
@@ -254,6 +270,7 @@ void forget_lock(const void* lock) {
   *name = old->next;
   free(old);
   n_names--;
+  names_in[bucket_of(lock)].fetch_sub(1, kRelaxed);
 }
 
 }  // namespace ovsthread::stats
@@ -323,6 +340,7 @@ int ovs_lock_set_name(const void* lock, const char* text) {
     if (*name == nullptr) return ENOMEM;
     (*name)->lock = lock;
     n_names++;
+    names_in[bucket_of(lock)].fetch_add(1, kRelaxed);
     knows_locks.store(true, kRelaxed);  // Relaxed: as in destroyed().
   }
   copy_text((*name)->text, text);

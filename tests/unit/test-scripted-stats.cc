@@ -240,5 +240,18 @@ TEST_F(Statistics, DestroyingAKnownLockInsideIsASafePoint) {
             "start access " + abort_at(OVS_SAFE_POINT_STATISTICS));
 }
 
+// Though statistics know other locks.
+TEST_F(Statistics, DestroyingAnUnknownLockInsideIsNone) {
+  ovs_mutex outer = OVS_MUTEX_INITIALIZER;
+  // Not where a lock of another test was that is not destroyed.
+  static ovs_mutex unknown = OVS_MUTEX_INITIALIZER;
+  Script script;
+  ovs_mutex_lock(&outer);
+  ovs_mutex_destroy(&unknown);
+  EXPECT_TRUE(elided());
+  ovs_mutex_unlock(&outer);
+  EXPECT_EQ(script.trace(), "start access commit");
+}
+
 }  // namespace
 }  // namespace ovsthread
