@@ -4,7 +4,6 @@
 // left, or none of their own.
 #include <ovsthread/lock-stats.h>
 #include <ovsthread/mutex.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -72,18 +71,6 @@ class StatisticsWithoutMemory : public Start {
     std::exit(0);
   }
 };
-
-void switch_on() {
-  exhaust_memory();
-  // The first few need no memory.
-  while (pthread_atfork(nullptr, nullptr, nullptr) == 0) continue;
-  ovs_lock_stats_set(OVS_LOCK_STATS_ON);
-}
-
-TEST_F(StatisticsWithoutMemory, TheyCannotWatchForks) {
-  EXPECT_EXIT(switch_on(), testing::KilledBySignal(SIGABRT),
-              "out of memory for lock statistics");
-}
 
 TEST_F(StatisticsWithoutMemory, TheyStayOff) {
   static int lock;

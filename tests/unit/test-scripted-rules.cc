@@ -57,8 +57,10 @@ TEST_F(Rules, LockTakenWhileStarting) {
 
 // Transactions subscribe to the switch, too.
 TEST_F(Rules, SwitchedOffWhileStarting) {
+  static int n_asked;
+  n_asked = 0;
   struct Process : elision::LibraryProcess {
-    static bool active() { return false; }
+    static bool active() { return n_asked++ == 0; }
   };
   using Engine = elision::Engine<RealAtomics, ScriptedLayer, Process>;
   static constexpr elision::LockKind kKind = {
