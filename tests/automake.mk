@@ -325,6 +325,7 @@ coverage_tests = \
 	tests/scripted/elision \
 	tests/scripted/maps \
 	tests/unit/elision \
+	tests/unit/elision-adapt \
 	tests/unit/elision-policy \
 	tests/unit/elision-veto \
 	tests/unit/guards \

@@ -12,9 +12,8 @@
 # a constant, there is none).  Neither branches that only an exception takes
 # count, nor lines that are only a brace.
 #
-# Fails if a line was not run that tests/coverage.missed does not name with its
-# reason, if a branch was not taken on a line that it does not name, or if it
-# names what was not missed anywhere.
+# Fails if a line was not run, or a branch on a line not taken, that
+# tests/coverage.missed does not name with its reason.
 use strict;
 use warnings;
 use Cwd qw(abs_path);

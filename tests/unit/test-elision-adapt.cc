@@ -214,7 +214,7 @@ TEST(Adaptation, Periods) {
 }
 
 TEST(Sampler, TroubleIsReportedInTime) {
-  char lock;
+  char lock = 0;
   char other;
   Adaptation history;
   Sampler sampler;
@@ -234,7 +234,7 @@ TEST(Sampler, TroubleIsReportedInTime) {
 }
 
 TEST(Sampler, PeriodsVary) {
-  char lock;
+  char lock = 0;
   Adaptation history;
   Sampler sampler;
   uint32_t low = ~0u;
@@ -263,7 +263,7 @@ TEST(Histories, OneOfEachLock) {
 
 TEST(Histories, ASecondVisitorIsSentAway) {
   static Histories histories;
-  char lock;
+  char lock = 0;
   EXPECT_TRUE(histories.visit(&lock, false, [&](Adaptation&) {
     EXPECT_FALSE(histories.visit(&lock, false, [](Adaptation&) { FAIL(); }));
   }));
@@ -273,7 +273,7 @@ TEST(Histories, ASecondVisitorIsSentAway) {
 // After a fork nobody is inside any more.
 TEST(Histories, ReleaseAll) {
   static Histories histories;
-  char lock;
+  char lock = 0;
   bool visited = false;
   histories.visit(&lock, false, [&](Adaptation&) {
     histories.release_all();
