@@ -66,6 +66,7 @@ Counts* register_counts() {
     block->in_use = true;
     block->vetoes = {};
     block->sampler = Sampler(block->acquisitions.read());
+    block->storm = StormWatch(block->started.read(), block->elided.read());
   } else if ((block = new (std::nothrow) Counts) != nullptr) {
     block->next = registry;
     registry = block;

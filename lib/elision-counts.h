@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "atomics.h"
+#include "elision-policy.h"
 #include "elision-sampling.h"
 #include "elision-veto.h"
 #include "lock-stats-recorder.h"
@@ -75,6 +76,7 @@ struct alignas(OVSTHREAD_CACHE_LINE_SIZE) Counts {
   stats::Recorder recorder;  // the owner's alone
   Vetoes vetoes;             // the owner's alone
   Sampler sampler;           // the owner's alone
+  StormWatch storm;          // the owner's alone
   Counts* next = nullptr;    // in the list of all blocks
   bool in_use = true;        // under the registry's lock
 };

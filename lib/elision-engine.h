@@ -29,9 +29,12 @@
 // A misuse inside is reported by aborting first: run for real, the section gets
 // there again.
 //
-// Layer: see elision-rtm.h.  Progress: outermost(): blocking for at most some
-// ten microseconds, then the real lock is up to the caller.  The rest:
-// wait-free.
+// A lock that is busy is looked at for at most some ten microseconds.  Then the
+// caller waits in the lock's queue, since one that took it for real would have
+// all others do the same (the lemming effect), and elides when it is woken.
+//
+// Layer: see elision-rtm.h.  Progress: wait-free but for the looks; what the
+// caller does then is up to the real lock.
 #ifndef OVSTHREAD_LIB_ELISION_ENGINE_H_
 #define OVSTHREAD_LIB_ELISION_ENGINE_H_
 
@@ -102,6 +105,7 @@ struct LockKind {
   uint32_t recursive;   // word & recursive: exclusive holds nest
   uint32_t real_only;   // free but for these bits: to be taken for real
   ovs_lock_use use = OVS_LOCK_USE_MUTEX;
+  bool queues = true;  // who waited can leave without taking the lock
 };
 
 enum class Acquired : uint8_t {
@@ -109,6 +113,7 @@ enum class Acquired : uint8_t {
   kReal,      // the real lock decides
   kFallback,  // take it for real, and say so to took_for_real()
   kBusy,      // try: held
+  kQueue,     // wait until the lock is released, then acquire() again
   kRelock,    // held elided by the caller, and does not nest
 };
 
@@ -116,13 +121,14 @@ enum class Acquired : uint8_t {
 // ThreadElision; attention(); mode(), the effective one, and active(), whether
 // that is not off; recording(), whether statistics are on; make_counts();
 // attempts(), what an acquisition starts with; histories(), of all locks;
-// now(), for them.
+// now(), for them; suspect_storm(), see StormWatch.
 template <class A, class Layer, class Process>
 class Engine {
  public:
   using Word = typename A::template Atomic<uint32_t>;
 
   static bool active() { return Layer::kCompiled && Process::active(); }
+  static Attempts attempts() { return Process::attempts(); }
 
   // Whether acquire() would do nothing: nothing is to be attended to, or mode
   // auto has the lock at WORD taken for real, the thread is in no section that
@@ -149,8 +155,9 @@ class Engine {
   }
 
   // A lock is known by the address of its WORD.  TRY_ONLY: don't wait.
+  // ATTEMPTS: of this acquisition so far.
   static Acquired acquire(const LockKind& kind, Word& word, const char* where,
-                          bool try_only) {
+                          bool try_only, Attempts& attempts) {
     ThreadElision& thread = Process::thread();
     if (thread.held.any_elided()) {
       return nested(thread, kind, word, where, try_only);
@@ -159,7 +166,7 @@ class Engine {
     // Whether or not there is a recorder: statistics are switched off before
     // attention, and where elision is off the CPU may know no transactions.
     bool active = Engine::active();
-    if (recorder != nullptr) recorder->arrive(active);
+    if (recorder != nullptr && attempts.queued == 0) recorder->arrive(active);
     if (!active) return Acquired::kReal;
     // Inside a transaction that the program started itself we can't tell when
     // it ends: locks are taken for real.
@@ -167,7 +174,7 @@ class Engine {
       return Acquired::kReal;
     }
     if (thread.counts == nullptr) thread.counts = Process::make_counts();
-    return outermost(thread, recorder, kind, word, where, try_only);
+    return outermost(thread, recorder, kind, word, where, try_only, attempts);
   }
 
   // The lock at WORD was taken for real.
@@ -208,7 +215,10 @@ class Engine {
   // The caller is about to sleep until the lock at WORD is released.
   static void waits(Word& word) {
     ThreadElision& thread = Process::thread();
-    if (thread.counts != nullptr) note_trouble(thread, word);
+    // Relaxed: a hint.  Who wants to elide waits for a real owner, however the
+    // lock is acquired.
+    if (thread.counts == nullptr || (word.load(kRelaxed) & kLockElide)) return;
+    note_trouble(thread, word);
   }
 
   static void safe_point(ovs_safe_point what) {
@@ -290,31 +300,42 @@ class Engine {
   // one; it returns inside the transaction.
   __attribute__((noinline)) static Acquired outermost(
       ThreadElision& thread, stats::Recorder* recorder, const LockKind& kind,
-      Word& word, const char* where, bool try_only) {
+      Word& word, const char* where, bool try_only, Attempts& attempts) {
     Counts& counts = *thread.counts;
-    Attempts attempts = Process::attempts();
     // Relaxed: only a look; the transaction reads the word again.
     uint32_t now = word.load(kRelaxed);
     if (!is_free(kind, now) &&
         (try_only || !(now & kLockLive) || is_own(kind, now, thread.held))) {
       return Acquired::kReal;
     }
-    if (!counts.acquisitions.pass()) {
-      counts.acquisitions.restart(sample(thread, word));
-      counts.acquisitions.pass();
+    bool vetoed = false;
+    if (attempts.queued == 0) {
+      if (!counts.acquisitions.pass()) {
+        counts.acquisitions.restart(sample(thread, word));
+        counts.acquisitions.pass();
+      }
+      vetoed = counts.vetoes.forbid(&word, where);
     }
-    bool vetoed = counts.vetoes.forbid(&word, where);
     for (;; now = word.load(kRelaxed)) {  // Relaxed: as above.
       if (thread.held.full() || !should_elide(Process::mode(), now, vetoed)) {
         if (recorder != nullptr) recorder->refuse(vetoed);
         return Acquired::kFallback;
       }
       if (!is_free(kind, now)) {
-        if (try_only || is_free(kind, now & ~kind.real_only) ||
-            attempts.busy_looks++ >= kMaxBusyLooks) {
+        if (try_only || is_free(kind, now & ~kind.real_only)) {
           return Acquired::kFallback;
         }
         if (recorder != nullptr) recorder->wait();
+        if (attempts.busy_looks++ >= kMaxBusyLooks) {
+          // A reader that wants to write, or the like, would wait for itself.
+          if (!kind.queues || attempts.queued >= kMaxQueued ||
+              thread.held.find(&word) != nullptr) {
+            return Acquired::kFallback;
+          }
+          attempts.queued++;
+          attempts.busy_looks = 0;
+          return Acquired::kQueue;
+        }
         A::relax();
         continue;
       }
@@ -337,6 +358,11 @@ class Engine {
       counts.aborts[cause].increment();
       if (recorder != nullptr) {
         recorder->abort(cause, safe_point_kind(status_code(status)));
+      }
+      if (__builtin_expect(
+              counts.storm.aborted(counts.started.read(), counts.elided.read()),
+              0)) {
+        Process::suspect_storm();
       }
       // A busy lock costs its wait, however it is acquired.
       if (cause != OVS_ABORT_BUSY) note_trouble(thread, word);
@@ -361,6 +387,10 @@ class Engine {
   }
 };
 
+// No transaction of the calling thread has committed for long: switches elision
+// off if trial ones don't commit either.
+void suspect_storm();
+
 struct LibraryProcess {
   static ThreadElision& thread() { return tls_elision; }
   // Relaxed: a late answer costs a try, or an elided section less.
@@ -372,6 +402,7 @@ struct LibraryProcess {
   static Attempts attempts() { return {}; }
   static Histories& histories() { return elision::histories; }
   static uint64_t now() { return TransactionLayer::now(); }
+  static void suspect_storm() { elision::suspect_storm(); }
 };
 
 using LibraryEngine = Engine<RealAtomics, TransactionLayer, LibraryProcess>;

@@ -5,8 +5,9 @@
 //
 //   class       next                           because
 //   busy        wait, try again                others elide again after the
-//                                              owner; all waits of one
-//                                              acquisition share one bound
+//                                              owner; all looks of one
+//                                              acquisition share one bound,
+//                                              then it queues, a few times
 //   conflict    back off, try again            up to a small budget
 //   capacity    for real                       it would not fit next time
 //   cold        for real                       the rollback undid the warm-up
@@ -58,6 +59,8 @@ constexpr ovs_elision_abort classify(uint32_t status) {
 
 inline constexpr unsigned kMaxBusyLooks = 256;
 inline constexpr unsigned kFirstBusyLooks = 8;
+// Waits of one acquisition in the queue of a lock that is not elided meanwhile.
+inline constexpr unsigned kMaxQueued = 3;
 inline constexpr unsigned kMaxConflicts = 6;
 inline constexpr unsigned kMaxBackoffLooks = 32;
 
@@ -65,6 +68,7 @@ inline constexpr unsigned kMaxBackoffLooks = 32;
 struct Attempts {
   unsigned busy_looks = 0;
   unsigned conflicts = 0;
+  unsigned queued = 0;
 };
 
 struct Next {
@@ -100,6 +104,37 @@ constexpr bool should_elide(ovs_elision_mode mode, uint32_t word, bool vetoed) {
   return mode == OVS_ELISION_ALWAYS ||
          (mode == OVS_ELISION_AUTO && (word & kLockElide) && !vetoed);
 }
+
+// A storm: transactions begin and none commits, since the machine has lost them
+// (a program may be moved to another one while it runs), or since a thread has
+// only tried what can't commit.  One thread watches its own.
+class StormWatch {
+ public:
+  StormWatch() = default;
+  // Of a thread that takes over such counts.
+  StormWatch(uint64_t started, uint64_t committed)
+      : started_(started), committed_(committed) {}
+
+  // Transactions in a row without a commit that make a storm: some
+  // milliseconds.
+  static constexpr uint64_t kStorm = 1 << 14;
+
+  // After an abort, with the thread's counts: whether there is a storm.  Says
+  // so once in kStorm transactions.
+  bool aborted(uint64_t started, uint64_t committed) {
+    if (committed != committed_) {
+      committed_ = committed;
+      started_ = started;
+    }
+    if (started - started_ < kStorm) return false;
+    started_ = started;
+    return true;
+  }
+
+ private:
+  uint64_t started_ = 0;
+  uint64_t committed_ = 0;
+};
 
 }  // namespace ovsthread::elision
 

@@ -24,6 +24,9 @@ RealAtomics::Atomic<const char*> reason{"the library has not been initialised"};
 
 // What keeps transactions from running: null if trial ones committed.
 constexpr const char* kUntried = "no transaction has been tried";
+constexpr const char* kVanished =
+    "transactions have stopped committing while the program ran, as when it is"
+    " moved to a machine without them";
 RealAtomics::Atomic<const char*> obstacle{kUntried};
 
 // Its locks are none of the program's.
@@ -32,36 +35,43 @@ struct TrialProcess : LibraryProcess {
 };
 using TrialEngine = Engine<RealAtomics, TransactionLayer, TrialProcess>;
 
-// Through the engine, like every transaction.
+// Whether trial transactions commit, which the mode must not forbid.  Through
+// the engine, like every transaction.
 bool trial_transactions_commit() {
   static constexpr LockKind kTrial = {
-      Hold::kElidedExclusive, ~0u, ~0u, 1, 0, 0};
-  constexpr int kTrials = 16;
-  int committed = 0;
-  // Relaxed: if others elide meanwhile, that is no harm.
-  ovs_elision_mode before =
-      state.effective.exchange(OVS_ELISION_ALWAYS, kRelaxed);
-  for (int i = 0; i < kTrials; i++) {
-    TrialEngine::Word word{kLockLive};
-    if (TrialEngine::acquire(kTrial, word, nullptr, true) ==
+      Hold::kElidedExclusive, ~kLockElide, ~0u, 1, 0, 0};
+  // Several, so that no veto can forbid all of them.
+  TrialEngine::Word words[16] = {};
+  bool committed = false;
+  for (TrialEngine::Word& word : words) {
+    word.store(kLockLive | kLockElide, kRelaxed);
+    Attempts attempts;
+    if (TrialEngine::acquire(kTrial, word, nullptr, true, attempts) ==
         Acquired::kElided) {
       TrialEngine::release(tls_elision.held.find(&word));
-      committed++;
+      committed = true;
     }
   }
-  state.effective.store(before, kRelaxed);
-  ovs_elision_counts_reset();
-  return committed > 0;
+  return committed;
 }
 
 // Null if transactions work here, else why they don't.
 const char* find_obstacle() {
   // Relaxed: the strings are constant, and trying twice does no harm.
   const char* found = obstacle.load(kRelaxed);
-  if (found != kUntried) return found;
+  if (found != kUntried && found != kVanished) return found;
+  bool first = found == kUntried;
   found = TransactionLayer::why_not();
-  if (found == nullptr && !trial_transactions_commit()) {
-    found = "the CPU claims RTM, but no trial transaction committed";
+  if (found == nullptr) {
+    // Relaxed: if others elide meanwhile, that is no harm.
+    ovs_elision_mode before =
+        state.effective.exchange(OVS_ELISION_ALWAYS, kRelaxed);
+    if (!trial_transactions_commit()) {
+      found = first ? "the CPU claims RTM, but no trial transaction committed"
+                    : kVanished;
+    }
+    state.effective.store(before, kRelaxed);
+    if (first) ovs_elision_counts_reset();
   }
   obstacle.store(found, kRelaxed);
   return found;
@@ -117,6 +127,23 @@ __attribute__((constructor)) void initialise() {
 }
 
 }  // namespace
+
+void suspect_storm() {
+  // Relaxed: locks work in any state.
+  ovs_elision_mode mode = state.effective.load(kRelaxed);
+  const Counter& started = tls_elision.counts->started;
+  uint64_t before = started.read();
+  if (trial_transactions_commit() || started.read() == before) return;
+  // Unless the mode was changed meanwhile.  Others that are inside transactions
+  // have subscribed to the word.
+  if (!state.effective.compare_exchange(mode, OVS_ELISION_OFF, kRelaxed,
+                                        kRelaxed)) {
+    return;
+  }
+  obstacle.store(kVanished, kRelaxed);
+  reason.store(kVanished, kRelaxed);
+  pay_attention();
+}
 
 bool in_transaction() { return tls_elision.held.any_elided(); }
 

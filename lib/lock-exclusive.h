@@ -33,6 +33,8 @@ class ExclusiveLock {
     lock_slowly(lock, where);
   }
 
+  static void await(Core& lock) { lock.await(); }
+
   static bool try_take(Core& lock, const char* where) {
     if (__builtin_expect(!lock.lock_fast(held_locks().self_if_known()), 0)) {
       return try_slowly(lock, where);

@@ -10,6 +10,7 @@
 //   take(lock, where)          takes the real lock, or reports
 //   take_slowly(lock, where)   the same, out of line: the word is likely odd
 //   try_take(lock, where)      tries to; or reports
+//   await(lock)                waits in its queue until it is, or was, released
 //   report_relock(lock, where) the caller holds the lock elided already
 //
 // lock_by() and try_lock_by() are the two frames, LOCK_FUNCTION and
@@ -66,17 +67,24 @@ __attribute__((noinline)) void lock_or_elide(typename Operation::Lock &lock,
                                              const char *where) {
   using Engine = typename Operation::Engine;
   using elision::Acquired;
-  switch (Engine::acquire(Operation::kKind, lock.word, where, false)) {
-    case Acquired::kElided:
-      return;
-    case Acquired::kRelock:
-      Operation::report_relock(lock, where);
-    case Acquired::kFallback:
-      take_counted<Operation>(lock, where, Engine::recorder());
-      return Engine::took_for_real(lock.word, true);
-    case Acquired::kReal:
-    case Acquired::kBusy:
-      return take_counted<Operation>(lock, where, Engine::recorder());
+  elision::Attempts attempts = Engine::attempts();
+  for (;;) {
+    switch (
+        Engine::acquire(Operation::kKind, lock.word, where, false, attempts)) {
+      case Acquired::kElided:
+        return;
+      case Acquired::kQueue:
+        Operation::await(lock);
+        break;
+      case Acquired::kRelock:
+        Operation::report_relock(lock, where);
+      case Acquired::kFallback:
+        take_counted<Operation>(lock, where, Engine::recorder());
+        return Engine::took_for_real(lock.word, true);
+      case Acquired::kReal:
+      case Acquired::kBusy:
+        return take_counted<Operation>(lock, where, Engine::recorder());
+    }
   }
 }
 
@@ -95,11 +103,13 @@ __attribute__((noinline)) bool try_lock_or_elide(typename Operation::Lock &lock,
                                                  const char *where) {
   using Engine = typename Operation::Engine;
   using elision::Acquired;
-  switch (Engine::acquire(Operation::kKind, lock.word, where, true)) {
+  elision::Attempts attempts = Engine::attempts();
+  switch (Engine::acquire(Operation::kKind, lock.word, where, true, attempts)) {
     case Acquired::kElided:
       return true;
     case Acquired::kRelock:
     case Acquired::kBusy:
+    case Acquired::kQueue:
       return false;
     case Acquired::kFallback: {
       bool taken = try_take_counted<Operation>(lock, where);

@@ -22,7 +22,8 @@
 //
 // Waking: who sleeps has set WAITERS; a release clears it and wakes one; who
 // has slept takes the lock with WAITERS set again, since others may still
-// sleep (Drepper, "Futexes are tricky", mutex 2).  Nothing is written after
+// sleep (Drepper, "Futexes are tricky", mutex 2), or hands the wake-up on if it
+// does not want the lock any more (await()).  Nothing is written after
 // the release, so the next owner may destroy the lock at once.
 //
 // The gate lets a thread wait on a plain pthread condition that others signal
@@ -113,6 +114,19 @@ struct MutexCore {
     }
   }
 
+  // For who would elide the lock rather than take it: sleeps until a release,
+  // or returns at once if there is none to wait for.  The wake-up that it
+  // uses up goes on: to the next sleeper if the lock is free, to the owner's
+  // release if it is held again.
+  void await() {
+    // Relaxed: what is seen is confirmed by compare-and-swap or futex.
+    uint32_t old = word.load(kRelaxed);
+    if (!announce_sleeper(old)) return;
+    Platform::wait(word, old | kMutexWaiters, FutexQueue::kExclusive);
+    old = word.load(kRelaxed);
+    if (!announce_sleeper(old)) Platform::wake(word, 1, FutexQueue::kExclusive);
+  }
+
   LockResult try_lock(uint32_t self) {
     // Relaxed: what is seen is confirmed by compare-and-swap.
     uint32_t old = word.load(kRelaxed);
@@ -182,6 +196,19 @@ struct MutexCore {
   }
 
  private:
+  // Sets WAITERS unless the lock is free; OLD is then the word but for that
+  // bit.
+  bool announce_sleeper(uint32_t& old) {
+    while (owner(old) != 0) {
+      // Relaxed: announces a sleeper, publishes nothing.  A word that has the
+      // bit is written, too: it may have been read before the last release.
+      if (word.compare_exchange(old, old | kMutexWaiters, kRelaxed, kRelaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   using Gate = std::remove_reference_t<decltype(Platform::gate_of(nullptr))>;
 
   struct Retake {

@@ -145,6 +145,21 @@ struct RwLockCore {
     return result;
   }
 
+  // For who would elide a read hold rather than take it: sleeps until a writer
+  // has left, and just goes on then, since its wake-up went to all readers.
+  void await() {
+    // Relaxed: what is seen is confirmed by compare-and-swap or futex.
+    uint32_t old = word.load(kRelaxed);
+    while (old & (kRwWriter | kRwWritersWait)) {
+      if ((old & kRwReadersWait) ||
+          // Relaxed: announces a sleeper, publishes nothing.
+          word.compare_exchange(old, old | kRwReadersWait, kRelaxed,
+                                kRelaxed)) {
+        return Platform::wait(word, old | kRwReadersWait, FutexQueue::kShared);
+      }
+    }
+  }
+
   // The caller is one of the readers.
   void read_unlock() {
     // (3) hands on that the section has ended; pairs with (2).

@@ -59,6 +59,7 @@ struct ReadLockRwLock : EitherRwLock {
   static void take_slowly(RealRwLock& lock, const char* where) {
     take(lock, where);
   }
+  static void await(RealRwLock& lock) { lock.await(); }
   static bool try_take(RealRwLock& lock, const char* where) {
     LockResult result = lock.try_read_lock();
     if (result == LockResult::kBusy) return false;
@@ -83,7 +84,8 @@ struct WriteLockRwLock : EitherRwLock {
                                               kRwWriter,
                                               0,
                                               0,
-                                              OVS_LOCK_USE_WRITE};
+                                              OVS_LOCK_USE_WRITE,
+                                              false};
 
   static void take(RealRwLock& lock, const char* where) {
     LockResult result = lock.try_write_lock(elision::tls_elision.held.self());
@@ -95,6 +97,7 @@ struct WriteLockRwLock : EitherRwLock {
   static void take_slowly(RealRwLock& lock, const char* where) {
     take(lock, where);
   }
+  static void await(RealRwLock&) {}  // never asked for
   static bool try_take(RealRwLock& lock, const char* where) {
     LockResult result = lock.try_write_lock(elision::tls_elision.held.self());
     if (result == LockResult::kBusy) return false;

@@ -74,20 +74,20 @@ struct SpinLockCore {
   }
 
   LockResult lock(uint32_t self) {
-    unsigned pauses = 1;
-    unsigned spent = 0;
+    BackOff back_off;
     for (;;) {
       LockResult result = try_lock(self);
       if (result != LockResult::kBusy) return result;
       if (held_by(self)) return LockResult::kHeld;
-      if (spent >= Platform::kPausesToYield) {
-        Platform::yield();
-        continue;
-      }
-      for (unsigned i = 0; i < pauses; i++) A::relax();
-      spent += pauses;
-      if (pauses < Platform::kMaxPauses) pauses *= 2;
+      back_off.pause();
     }
+  }
+
+  // For who would elide the lock rather than take it: until it is free.
+  void await() {
+    BackOff back_off;
+    // Relaxed: only a look.
+    while (owner(word.load(kRelaxed)) != 0) back_off.pause();
   }
 
   LockResult try_lock(uint32_t self) {
@@ -132,6 +132,21 @@ struct SpinLockCore {
                ? LockResult::kDone
                : LockResult::kHeld;
   }
+
+ private:
+  class BackOff {
+   public:
+    void pause() {
+      if (spent_ >= Platform::kPausesToYield) return Platform::yield();
+      for (unsigned i = 0; i < pauses_; i++) A::relax();
+      spent_ += pauses_;
+      if (pauses_ < Platform::kMaxPauses) pauses_ *= 2;
+    }
+
+   private:
+    unsigned pauses_ = 1;
+    unsigned spent_ = 0;
+  };
 };
 
 }  // namespace ovsthread

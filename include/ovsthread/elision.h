@@ -59,7 +59,7 @@ enum ovs_safe_point {
 struct ovs_elision_status {
   bool compiled;      /* The library contains the instructions. */
   bool available;     /* The CPU runs transactions; trial ones committed. */
-  bool active;        /* Locks elide now. */
+  bool active;        /* Locks may elide now. */
   const char *reason; /* In plain words, why ACTIVE is what it is; static. */
 };
 
@@ -84,6 +84,11 @@ OVSTHREAD_API enum ovs_elision_mode ovs_elision_get_mode(void);
 
 /* Trial transactions run once, when the mode first is not OFF: normally before
  * main().  Where none has run, AVAILABLE is what the CPU says of itself.
+ *
+ * A program may lose its transactions while it runs, by being moved to another
+ * machine.  If none commits any more, trial ones neither, elision is switched
+ * off for the process: AVAILABLE and ACTIVE are then false and REASON says so,
+ * while the mode stays what it was set to.  Setting it again tries afresh.
  * Progress: wait-free. */
 OVSTHREAD_API void ovs_elision_get_status(struct ovs_elision_status *status);
 

@@ -21,7 +21,10 @@ namespace ovsthread {
 
 class ModelElision {
  public:
-  ModelElision() {
+  // QUEUED: how often an acquisition has waited in a queue already, which it
+  // may kMaxQueued times.
+  explicit ModelElision(unsigned queued = elision::kMaxQueued) {
+    queued_ = queued;
     for (uint32_t i = 0; i < kMaxThreads; i++) {
       threads_[i] = {};
       tls_thread_id = i;
@@ -53,13 +56,15 @@ class ModelElision {
   static elision::Counts* make_counts() { return &counts_[rl::thread_index()]; }
   static elision::Histories& histories() { return elision::histories; }
   static uint64_t now() { return 0; }
+  static void suspect_storm() {}
   static elision::Attempts attempts() {
-    return {elision::kMaxBusyLooks - 1, 0};
+    return {elision::kMaxBusyLooks - 1, 0, queued_};
   }
 
  private:
   static constexpr unsigned kMaxThreads = 8;
 
+  static inline unsigned queued_;
   static inline elision::ThreadElision threads_[kMaxThreads];
   static inline elision::Counts counts_[kMaxThreads];
 };

@@ -79,6 +79,7 @@ class ExclusiveModel {
     static void take_slowly(Core& core, const char*) {
       RL_ASSERT(core.lock(ModelElision::self()) == LockResult::kDone);
     }
+    static void await(Core& core) { core.await(); }
     static bool try_take(Core& core, const char*) {
       LockResult result = core.try_lock(ModelElision::self());
       RL_ASSERT(result == LockResult::kDone || result == LockResult::kBusy);
@@ -92,10 +93,12 @@ class ExclusiveModel {
 };
 
 // Each thread adds 1; who fails to get the lock adds nothing.
-template <class Lock, Way... ways>
-struct Count : rl::test_suite<Count<Lock, ways...>, sizeof...(ways)> {
+// QUEUED: see ModelElision.
+template <class Lock, unsigned queued, Way... ways>
+struct CountFrom
+    : rl::test_suite<CountFrom<Lock, queued, ways...>, sizeof...(ways)> {
   ModelPlatform platform;
-  ModelElision elision;
+  ModelElision elision{queued};
   Lock lock;
   ModelAtomics::Var<int> sum{0};
   int expected = 0;
@@ -114,6 +117,13 @@ struct Count : rl::test_suite<Count<Lock, ways...>, sizeof...(ways)> {
     RL_ASSERT(lock.at_rest());
   }
 };
+
+template <class Lock, Way... ways>
+using Count = CountFrom<Lock, elision::kMaxQueued, ways...>;
+
+// Who wants to elide waits in the queue once, if need be.
+template <class Lock, Way... ways>
+using CountQueued = CountFrom<Lock, elision::kMaxQueued - 1, ways...>;
 
 // One lock, held for real, is released inside a section that another one
 // guards: it is free with the commit of that section, not before.

@@ -35,6 +35,8 @@ class Mutex : public ovsthread::ExclusiveModel<Core, ovsthread::LockMutex> {
 
 template <Way... ways>
 using Count = ovsthread::Count<Mutex, ways...>;
+template <Way... ways>
+using CountQueued = ovsthread::CountQueued<Mutex, ways...>;
 using ReleaseInside = ovsthread::ReleaseInside<Mutex>;
 template <Way way>
 using Nested = ovsthread::Nested<Mutex, way>;
@@ -148,6 +150,12 @@ int main(int argc, char** argv) {
                                     {1, 2, kSubscribe}),
        random<Count<kChange, kReal, kChange, kElide>>("modes change to and fro",
                                                       {1, 2, kSubscribe}),
+       full<CountQueued<kReal, kElide>>("an eliding thread that queues",
+                                        {1, 2, kSubscribe}),
+       bounded<CountQueued<kReal, kElide, kElide>>(
+           "two of them, and the wake-up goes on", 2, {1, 2, kSubscribe}),
+       random<CountQueued<kReal, kElide, kReal, kElide>>(
+           "eliding and real threads in one queue", {1, 2, kSubscribe}),
        full<ReleaseInside>("a real mutex released in an elided section",
                            {1, 2}),
        bounded<Nested<kElide>>("two mutexes in one transaction", 4,

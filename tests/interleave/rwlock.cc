@@ -48,6 +48,7 @@ struct ReadLockModel : Operation {
     note(core, where);
   }
   static void take_slowly(Core& core, const char* where) { take(core, where); }
+  static void await(Core& core) { core.await(); }
   static bool try_take(Core& core, const char* where) {
     if (!done(core.try_read_lock())) return false;
     note(core, where);
@@ -67,6 +68,7 @@ struct WriteLockModel : Operation {
     RL_ASSERT(done(core.write_lock(ModelElision::self())));
   }
   static void take_slowly(Core& core, const char* where) { take(core, where); }
+  static void await(Core&) { RL_ASSERT(!"a writer in the queue"); }
   static bool try_take(Core& core, const char*) {
     return done(core.try_write_lock(ModelElision::self()));
   }
@@ -140,10 +142,11 @@ constexpr bool writes(Way way) {
 }
 
 // Writers add 1 to two counters, readers find them equal.
-template <Way... ways>
-struct Count : rl::test_suite<Count<ways...>, sizeof...(ways)> {
+// QUEUED: see ModelElision.
+template <unsigned queued, Way... ways>
+struct CountFrom : rl::test_suite<CountFrom<queued, ways...>, sizeof...(ways)> {
   ModelPlatform platform;
-  ModelElision elision;
+  ModelElision elision{queued};
   RwLock lock;
   ModelAtomics::Var<int> first{0};
   ModelAtomics::Var<int> second{0};
@@ -171,6 +174,13 @@ struct Count : rl::test_suite<Count<ways...>, sizeof...(ways)> {
     RL_ASSERT(lock.core.waiting_writers.load(kRelaxed) == 0);
   }
 };
+
+template <Way... ways>
+using Count = CountFrom<ovsthread::elision::kMaxQueued, ways...>;
+
+// Who wants to elide waits in the queue once, if need be.
+template <Way... ways>
+using CountQueued = CountFrom<ovsthread::elision::kMaxQueued - 1, ways...>;
 
 // The last user destroys the lock at once, while the one before may still be
 // in its unlock.
@@ -235,6 +245,14 @@ int main(int argc, char** argv) {
            "the same, one of each elided", {1, 2, 3, 4, kSubscribe}),
        random<Count<kWrite, kTryWrite, kRead, kTryRead>>("tries among them",
                                                          {1, 2, 3, 4}),
+       full<CountQueued<kElideRead, kTryWrite>>("an eliding reader that queues",
+                                                {kSubscribe}),
+       full<CountQueued<kRead, kElideWrite>>("an eliding writer that queues",
+                                             {kSubscribe}),
+       random<CountQueued<kElideRead, kWrite, kElideWrite>>(
+           "eliding readers and writers in the queues", {kSubscribe}),
+       random<CountQueued<kElideRead, kWrite, kElideRead, kElideWrite>>(
+           "four threads, three of them eliding", {kSubscribe}),
        random<Count<kChange, kWrite, kRead, kElideRead>>(
            "the mode changes meanwhile", {1, 2, 3, 4, kSubscribe}),
        full<Destroy<kWrite>>("destroy after a writer's unlock", {}),

@@ -18,6 +18,8 @@ using Spin = ovsthread::ExclusiveModel<Core, ovsthread::LockSpinLock>;
 
 template <Way... ways>
 using Count = ovsthread::Count<Spin, ways...>;
+template <Way... ways>
+using CountQueued = ovsthread::CountQueued<Spin, ways...>;
 using ReleaseInside = ovsthread::ReleaseInside<Spin>;
 template <Way way>
 using Nested = ovsthread::Nested<Spin, way>;
@@ -44,6 +46,8 @@ int main(int argc, char** argv) {
                                                  {1, 2, kSubscribe}),
        random<Count<Way::kChangeMode, kReal, Way::kChangeMode, kElide>>(
            "modes change to and fro", {1, 2, kSubscribe}),
+       random<CountQueued<kReal, kElide, kElide>>(
+           "eliding threads that wait for a real one", {1, 2, kSubscribe}),
        full<ReleaseInside>("a real lock released in an elided section", {1, 2}),
        bounded<Nested<kElide>>("two locks in one transaction", 4,
                                {1, 2, kSubscribe}),

@@ -27,12 +27,14 @@ tests_scripted_elision_SOURCES = \
 	tests/unit/start-testing.h \
 	tests/unit/test-elision-start.cc \
 	tests/unit/test-scripted-elision.cc \
+	tests/unit/test-scripted-lemmings.cc \
 	tests/unit/test-scripted-nesting.cc \
 	tests/unit/test-scripted-rules.cc \
 	tests/unit/test-scripted-safe-points.cc \
 	tests/unit/test-scripted-spinlock.cc \
 	tests/unit/test-scripted-start.cc \
-	tests/unit/test-scripted-stats.cc
+	tests/unit/test-scripted-stats.cc \
+	tests/unit/test-scripted-storm.cc
 tests_scripted_elision_CPPFLAGS = $(unit_cppflags) $(scripted_cppflags)
 tests_scripted_elision_LDADD = $(scripted_ldadd)
 

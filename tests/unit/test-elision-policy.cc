@@ -112,6 +112,23 @@ TEST(ElisionPolicy, AutoElidesWhereTheWordSaysSoUnlessVetoed) {
   }
 }
 
+TEST(ElisionPolicy, AStormIsALongRunWithoutACommit) {
+  StormWatch watch;
+  uint64_t started = 100;
+  EXPECT_FALSE(watch.aborted(started, 50));
+  for (uint64_t i = 1; i < StormWatch::kStorm; i++) {
+    EXPECT_FALSE(watch.aborted(started + i, 50));
+  }
+  EXPECT_TRUE(watch.aborted(started + StormWatch::kStorm, 50));
+  // Once in so many.
+  EXPECT_FALSE(watch.aborted(started + StormWatch::kStorm + 1, 50));
+  EXPECT_TRUE(watch.aborted(started + 2 * StormWatch::kStorm, 50));
+  // One commit begins it anew.
+  EXPECT_FALSE(watch.aborted(started + 3 * StormWatch::kStorm, 51));
+  EXPECT_FALSE(watch.aborted(started + 4 * StormWatch::kStorm - 1, 51));
+  EXPECT_TRUE(watch.aborted(started + 4 * StormWatch::kStorm, 51));
+}
+
 TEST(ElisionPolicy, AbortNames) {
   EXPECT_STREQ(ovs_elision_abort_name(OVS_ABORT_BUSY), "busy");
   EXPECT_STREQ(ovs_elision_abort_name(OVS_ABORT_CONFLICT), "conflict");

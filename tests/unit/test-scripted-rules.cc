@@ -50,8 +50,9 @@ TEST_F(Rules, LockTakenWhileStarting) {
   Engine::Word lock_word{kLockLive};
   word = &lock_word;
   Script script;
-  EXPECT_EQ(Engine::acquire(kKind, lock_word, kTaken, false),
-            elision::Acquired::kFallback);
+  elision::Attempts attempts;
+  EXPECT_EQ(Engine::acquire(kKind, lock_word, kTaken, false, attempts),
+            elision::Acquired::kQueue);
   EXPECT_EQ(script.trace(), "start access abort(b1)");
 }
 
@@ -67,7 +68,8 @@ TEST_F(Rules, SwitchedOffWhileStarting) {
       Hold::kElidedExclusive, ~0u, kOwnerMask, 0, 0, 0};
   Engine::Word word{kLockLive};
   Script script;
-  EXPECT_EQ(Engine::acquire(kKind, word, kTaken, false),
+  elision::Attempts attempts;
+  EXPECT_EQ(Engine::acquire(kKind, word, kTaken, false, attempts),
             elision::Acquired::kFallback);
   EXPECT_EQ(script.trace(), "start access abort(b4)");
 }
