@@ -19,6 +19,7 @@
 #include <new>
 
 #include "elision.h"
+#include "log.h"
 
 namespace ovsthread::stats {
 namespace {
@@ -26,7 +27,8 @@ namespace {
 constexpr char kFolder[] = "/dev/shm";
 constexpr char kPrefix[] = "ovsthread-stats.";
 
-// Of this process; -1: the memory is anonymous, because of file_error.
+// Of this process; -1: the memory is anonymous, because of file_error, or, if
+// that is 0, because nobody has asked for a file yet.
 int file = -1;
 int file_error;
 // Who gave the file its name, 0: nobody.
@@ -119,6 +121,25 @@ Table* map(Table* old) {
   return memory == MAP_FAILED ? nullptr : static_cast<Table*>(memory);
 }
 
+bool write_all(const Table& table) {
+  const char* from = reinterpret_cast<const char*>(&table);
+  for (size_t done = 0; done < sizeof table;) {
+    ssize_t n = pwrite(file, from + done, sizeof table - done,
+                       static_cast<off_t>(done));
+    if (n <= 0) return false;
+    done += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+// From anonymous memory.
+void move_to_file(Table& table) {
+  open_file();
+  if (file < 0) return;
+  if (!write_all(table)) return close_file(EIO);
+  if (map(&table) != &table) fatal("out of memory for lock statistics");
+}
+
 // At a normal end; not in a child that shares the memory by vfork().
 __attribute__((destructor)) void remove_name() {
   if (publisher != 0 && publisher == getpid()) unlink(Path(publisher).text);
@@ -143,6 +164,7 @@ int publish_memory(Table& table) {
   // Relaxed, here and below: a reader may come a moment too early or too late.
   table.header.published.store(true, kRelaxed);
   if (publisher == getpid()) return 0;
+  if (file < 0 && file_error == 0) move_to_file(table);
   if (file < 0) return file_error;
   char self[32];
   snprintf(self, sizeof self, "/proc/self/fd/%d", file);
@@ -167,10 +189,9 @@ void hide_memory(Table& table) {
   table.header.published.store(false, kRelaxed);
 }
 
-bool replace_memory_in_child(Table* table, bool publishable) {
-  close_file(ENOTSUP);
+bool replace_memory_in_child(Table* table) {
+  close_file(0);
   publisher = 0;
-  if (publishable) open_file();
   return map(table) == table;
 }
 

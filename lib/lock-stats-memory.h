@@ -30,13 +30,15 @@ Table* allocate_memory();
 
 void initialise_table(Table& table);
 
-// Returns 0 or an error number.
+// Returns 0 or an error number.  In a child of fork, what other threads count
+// meanwhile may be lost; they may claim nothing of TABLE.
 int publish_memory(Table& table);
 void hide_memory(Table& table);
 
 // The child of a fork gets memory of its own, all zero, where TABLE is; false:
-// there is none.  PUBLISHABLE: in a file, if there can be one.
-bool replace_memory_in_child(Table* table, bool publishable);
+// there is none.  It has no file until it publishes: most children only want to
+// execute another program.
+bool replace_memory_in_child(Table* table);
 
 // Copies the table that process PID publishes.  Errors as of
 // ovs_lock_stats_snapshot_of().

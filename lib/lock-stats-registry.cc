@@ -211,7 +211,7 @@ void begin_again_in_child() {
   Table* now = table.load(kRelaxed);
   if (now != nullptr) {
     publish_soon = current_mode == OVS_LOCK_STATS_PUBLISH;
-    if (replace_memory_in_child(now, publish_soon)) {
+    if (replace_memory_in_child(now)) {
       initialise_table(*now);
     } else {
       // The parent's must not be written to.
@@ -239,18 +239,21 @@ Tally& claim_tally(const void* lock, const char* where, ovs_lock_use use) {
   // Relaxed: when the table is full, it stays so.
   if (now.header.n_tallies.load(kRelaxed) >= kMaxTallies) return shared_tally();
   uint32_t place = find_place(lock, where, use);
-  if (place == 0 && now.header.n_places.load(kRelaxed) < kMaxPlaces) {
-    char text[kSiteTextSize];
-    const char* site = short_site(format_site(where, text));
-    Locked locked;
-    place = find_place(lock, where, use);
-    if (place == 0) place = add_place(lock, where, site, use);
+  // Relaxed: as above.
+  if (place == 0 && now.header.n_places.load(kRelaxed) == kMaxPlaces) {
+    return shared_tally();
   }
-  if (place == 0) return shared_tally();
-  uint32_t number = now.header.n_tallies.fetch_add(1, kRelaxed);
-  if (number >= kMaxTallies) return shared_tally();
+  char text[kSiteTextSize];
+  const char* site = short_site(format_site(where, text));
+  Locked locked;
+  place = find_place(lock, where, use);
+  if (place == 0) place = add_place(lock, where, site, use);
+  // Relaxed, here and below: locked, and readers want no order.
+  uint32_t number = now.header.n_tallies.load(kRelaxed);
+  if (place == 0 || number == kMaxTallies) return shared_tally();
   Tally& tally = now.tallies[number];
-  tally.place.store(place, kRelaxed);  // Relaxed: as its counts.
+  tally.place.store(place, kRelaxed);
+  now.header.n_tallies.store(number + 1, kRelaxed);
   return tally;
 }
 

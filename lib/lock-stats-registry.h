@@ -29,7 +29,7 @@ inline uint32_t current_epoch() {
 }
 
 // A tally for the calling thread at the place where WHERE takes LOCK; a shared
-// one if there is no room.  Blocking if the place is new.
+// one if there is no room.  Blocking.
 Tally& claim_tally(const void* lock, const char* where, ovs_lock_use use);
 Tally& shared_tally();
 

@@ -9,6 +9,9 @@
  * switches them on.  Each thread then counts in memory of its own, never inside
  * a transaction, so that no section aborts because it is counted.
  *
+ * Taking a lock again after waiting on a condition is no acquisition that is
+ * counted.
+ *
  * A lock is known by its address.  Destroying it ends its entries, so that
  * another lock at the same address gets new ones, with another id.  What the
  * old one has counted is then shown with a later lock of the same name and
@@ -91,7 +94,8 @@ enum ovs_lock_stats_syntax {
  * or why there is no memory for it or it can't be published (the mode is then
  * the one before).  A child of fork() begins with counts of 0; it publishes its
  * own, if its parent did, from the first lock on that it takes, or is in mode
- * on from then if that fails.  Blocking. */
+ * on from then if that fails.  If it has counted before it first publishes,
+ * some of what its other threads count just then may be lost.  Blocking. */
 OVSTHREAD_API int ovs_lock_stats_set(enum ovs_lock_stats_mode mode);
 OVSTHREAD_API enum ovs_lock_stats_mode ovs_lock_stats_get(void);
 

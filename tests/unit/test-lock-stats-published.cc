@@ -191,6 +191,25 @@ TEST_F(Published, AChildPublishesItsOwn) {
   });
 }
 
+TEST_F(Published, AChildOfOneThatOnlyCountsCan) {
+  in_process([] {
+    ASSERT_EQ(ovs_lock_stats_set(OVS_LOCK_STATS_ON), 0);
+    pid_t child = fork();
+    if (child == 0) {
+      lock_once();
+      bool ok = ovs_lock_stats_set(OVS_LOCK_STATS_PUBLISH) == 0;
+      lock_once();
+      ovs_lock_stats* stats;
+      ok = ok && ovs_lock_stats_snapshot_of(getpid(), &stats) == 0 &&
+           stats->n == 1 && stats->entries[0].acquisitions == 2;
+      exit(ok ? 0 : 1);
+    }
+    int status;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  });
+}
+
 // As it can't say so, its mode does.  It goes on, whatever takes locks then.
 TEST_F(Published, AChildThatCannotPublishCounts) {
   publish([] {
