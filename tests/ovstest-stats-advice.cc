@@ -86,7 +86,10 @@ const Entry* find_worst_aborter(absl::Span<const Entry> entries) {
 const Entry* find_longest_waiter(absl::Span<const Entry> entries) {
   const Entry* worst = nullptr;
   for (const Entry& entry : entries) {
-    if (entry.waited_ns < kShortWaitNs) continue;
+    if (entry.waited_ns < kShortWaitNs ||
+        percent(entry.contended, entry.acquisitions) < 1) {
+      continue;
+    }
     if (worst == nullptr || entry.waited_ns > worst->waited_ns) worst = &entry;
   }
   return worst;

@@ -106,6 +106,18 @@ TEST(StatsAdvice, NamesTheLongestWait) {
                 "this lock, or split it."});
 }
 
+// What runs for long enough has waited some time under each lock.
+TEST(StatsAdvice, SaysNothingOfRareWaits) {
+  ovs_lock_stats_entry rare = entry("a", "a.c:1", 0, 100000);
+  rare.contended = 999;
+  rare.waited_ns = 3200000000;
+  EXPECT_EQ(advise({&rare, 1}, 512)[0],
+            "Nothing stands out: hardly any waits or aborts.");
+  rare.contended = 1000;
+  EXPECT_NE(advise({&rare, 1}, 512)[0],
+            "Nothing stands out: hardly any waits or aborts.");
+}
+
 TEST(StatsAdvice, SaysThatElisionIsOffIfThatMayMatter) {
   ovs_lock_stats_entry flow = entry("flow_lock", "datapath.cc:88", 0, 1000);
   flow.way = OVS_LOCK_WAY_OFF;
