@@ -15,24 +15,24 @@
 //
 //   mode    hint                                  since
 //   real    two owners in turn, or waits          they may not need to wait
-//   elide   one owner in all samples              an elided pair costs more
-//   than
-//                                                 an uncontended lock
-//           aborts                                they cost more than they save
+//   elide   one owner in all samples              an uncontended lock costs
+//                                                 less than an elided section
+//           aborts                                they may cost more than it
+//                                                 saves
 //           it costs more than the other one did  something has changed
 //
 // A hint starts a *trial*: the mode changes, and is measured.  The cheaper one
-// stays.  A trial is short if it goes badly: with n windows measured it ends as
-// soon as the mode is 1 + 1/n times as dear as the other one.  After a trial
-// that failed hints are ignored for a while, longer each time, but never longer
-// than kMaxHoldOff acquisitions: the bound within which a change of the
-// workload is followed.
+// stays.  A trial is short if it goes badly: with n acquisitions measured it
+// ends as soon as the mode is 1 + kDoubt / n times as dear as the other one.
+// After a trial that failed hints are ignored for a while, longer each time,
+// but never longer than kMaxHoldOff acquisitions: the bound within which a
+// change of the workload is followed.
 //
 // State: mode and whether it is on trial.
 //
 //   settled  -- hint, not held off -->                       trial of the other
 //   trial    -- dear -->                                     back, held off
-//   trial    -- kTrialWindows measured, or kMaxTrial over --> the cheaper one
+//   trial    -- kTrial acquisitions measured -->             the cheaper one
 #ifndef OVSTHREAD_LIB_ELISION_ADAPT_H_
 #define OVSTHREAD_LIB_ELISION_ADAPT_H_
 

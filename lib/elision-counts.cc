@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <new>
 
 #include "elision-engine.h"
@@ -91,7 +92,8 @@ void ovs_elision_counts_read(ovs_elision_counts* counts) {
   safe_point(OVS_SAFE_POINT_STATISTICS);
   pthread_mutex_lock(&registry_lock);
   *counts = sum();
-  counts->acquisitions -= baseline.acquisitions;
+  // The reset may have counted tries that failed then.
+  counts->acquisitions -= std::min(counts->acquisitions, baseline.acquisitions);
   counts->elided -= baseline.elided;
   counts->started -= baseline.started;
   for (int i = 0; i < OVS_N_ABORTS; i++) {

@@ -12,6 +12,7 @@
 #include <ovsthread/cache-line.h>
 #include <ovsthread/elision.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "atomics.h"
@@ -37,34 +38,26 @@ class Countdown {
  public:
   // Counts one acquisition; false, and not counted, if a sample is due.
   bool pass() {
-    uint32_t left = left_.load(kRelaxed);
-    if (left == 0) return false;
-    left_.store(left - 1, kRelaxed);
+    uint64_t n = n_.load(kRelaxed);
+    if (n == due_) return false;
+    n_.store(n + 1, kRelaxed);
     return true;
   }
   // One that was counted has failed.
-  void take_back() { left_.store(left_.load(kRelaxed) + 1, kRelaxed); }
+  void take_back() { n_.store(n_.load(kRelaxed) - 1, kRelaxed); }
 
   // When a sample is due: the next one comes after PERIOD acquisitions.
-  void restart(uint32_t period) {
-    due_.store(due_.load(kRelaxed) + period, kRelaxed);
-    left_.store(period, kRelaxed);
-  }
+  void restart(uint32_t period) { due_ = read() + period; }
 
   // The next sample comes after PERIOD acquisitions at the latest.
-  void shorten(uint32_t period) {
-    uint32_t left = left_.load(kRelaxed);
-    if (left <= period) return;
-    due_.store(due_.load(kRelaxed) - (left - period), kRelaxed);
-    left_.store(period, kRelaxed);
-  }
+  void shorten(uint32_t period) { due_ = std::min(due_, read() + period); }
 
-  uint64_t read() const { return due_.load(kRelaxed) - left_.load(kRelaxed); }
+  uint64_t read() const { return n_.load(kRelaxed); }
 
  private:
   // Relaxed throughout: as in Counter.
-  RealAtomics::Atomic<uint32_t> left_{0};
-  RealAtomics::Atomic<uint64_t> due_{0};  // what read() says once left_ is 0
+  RealAtomics::Atomic<uint64_t> n_{0};
+  uint64_t due_ = 0;  // the owner's alone: the count at which to sample
 };
 
 struct alignas(OVSTHREAD_CACHE_LINE_SIZE) Counts {

@@ -203,7 +203,8 @@ class Engine {
     thread.counts->recorder.leave();
     if (taken) return;
     thread.counts->acquisitions.take_back();
-    thread.resume_after(&word);
+    // Not if a section that began before still reads it.
+    if (thread.held.find(&word) == nullptr) thread.resume_after(&word);
   }
 
   // The lock at WORD was released for real by the caller, and wholly.  WORD may
@@ -278,7 +279,11 @@ class Engine {
                                                    Word& word) {
     Counts& counts = *thread.counts;
     uint32_t period = kFirstPeriod;
-    if (Process::mode() != OVS_ELISION_AUTO) return period;
+    if (Process::mode() != OVS_ELISION_AUTO) {
+      // What happens now tells nothing of mode auto.
+      counts.sampler = Sampler(counts.acquisitions.read());
+      return period;
+    }
     // Relaxed: a change by another thread meanwhile is as good as one later.
     bool elides = (word.load(kRelaxed) & kLockElide) != 0;
     Process::histories().visit(&word, elides, [&](Adaptation& history) {
@@ -314,7 +319,9 @@ class Engine {
         counts.acquisitions.restart(sample(thread, word));
         counts.acquisitions.pass();
       }
-      vetoed = counts.vetoes.forbid(&word, where);
+      // A veto counts what would have been tried.
+      vetoed = should_elide(Process::mode(), now, false) &&
+               counts.vetoes.forbid(&word, where);
     }
     for (;; now = word.load(kRelaxed)) {  // Relaxed: as above.
       if (thread.held.full() || !should_elide(Process::mode(), now, vetoed)) {

@@ -10,20 +10,22 @@
 // process, so that nothing is added to a lock, and nothing is written to its
 // line but a change of its mode.
 //
-// Between two samples that a thread takes of the same lock, while its mode
-// stays, lies a *window*: its length divided by the acquisitions in it is what
-// one costs.
+// Between two samples of a thread, of whatever locks, lie so many acquisitions
+// and so much time.  Both are counted for the lock of the later sample: which
+// one that is changes from sample to sample as the acquisitions do.
 //
-// The table is hashed by address and never grows.  Locks that share an entry
-// take it over from each other only after a while; what is in it is no more
-// than a hint.
+// The table is hashed by address and never grows.  Of locks that share an
+// entry one is found there, until the others have been sampled often enough in
+// between to take it over; what is in it is no more than a hint.
 //
-// Progress: wait-free; a sample that finds its entry in use is dropped.
+// Progress: set_elide_bit(): lock-free.  The rest: wait-free; a sample that
+// finds its entry in use is dropped.
 #ifndef OVSTHREAD_LIB_ELISION_SAMPLING_H_
 #define OVSTHREAD_LIB_ELISION_SAMPLING_H_
 
 #include <ovsthread/cache-line.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "atomics.h"
@@ -68,7 +70,9 @@ class Sampler {
   // made ACQUISITIONS in all.  Returns in how many it should sample again.
   uint32_t sample(const void* lock, Adaptation& history, uint32_t owner,
                   uint64_t now, uint64_t acquisitions) {
-    history.add({owner, static_cast<uint32_t>(acquisitions - acquisitions_),
+    // Fewer than before if a try that was counted has failed.
+    uint64_t made = acquisitions - std::min(acquisitions, acquisitions_);
+    history.add({owner, static_cast<uint32_t>(made),
                  lock == troubled_by_ ? trouble_ : 0, now_, now});
     lock_ = lock;
     now_ = now;

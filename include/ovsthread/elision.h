@@ -67,7 +67,11 @@ struct ovs_elision_status {
 struct ovs_elision_counts {
   uint64_t acquisitions; /* Outermost acquisitions while elision was active:
                           * those not inside an elided section, nor inside one
-                          * that a safe point made start again for real. */
+                          * that a safe point made start again for real.
+                          * In mode auto, while locks are taken for real, a
+                          * relock of a recursive mutex counts, too, and what
+                          * is locked inside a transaction of the program's
+                          * own. */
   uint64_t elided;       /* Those of them that committed as a transaction. */
   uint64_t started;      /* Transactions started. */
   uint64_t aborts[OVS_N_ABORTS];

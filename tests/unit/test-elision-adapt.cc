@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
+#include "elision-counts.h"
 #include "elision-sampling.h"
 
 namespace ovsthread::elision {
@@ -191,14 +195,18 @@ TEST(Adaptation, AdoptsTheModeThatItFinds) {
   EXPECT_LT(users.until(true), 10000u);
 }
 
-// A clock that stands still, or jumps back, starts the window again.
+// A sample for which the clock stood still, or jumped back, is no part of a
+// window.
 TEST(Adaptation, AClockThatJumpsDoesNoHarm) {
-  Adaptation history;
-  for (int i = 0; i < 1000; i++) {
-    uint64_t now = 1000000 - static_cast<uint64_t>(i) * 100;
-    history.add({static_cast<uint32_t>(i % 2 + 1), 64, 0, now + 100, now});
+  for (uint64_t back : {0, 100}) {
+    Adaptation history;
+    for (uint64_t i = 0; i < 1000; i++) {
+      uint64_t now = 1000000 - i * back;
+      history.add({static_cast<uint32_t>(i % 2 + 1), 64, 0, now + back, now});
+    }
+    EXPECT_EQ(history.changes(), 0u);
+    EXPECT_EQ(history.period(), 64u);
   }
-  EXPECT_EQ(history.changes(), 0u);
 }
 
 TEST(Adaptation, Periods) {
@@ -231,6 +239,70 @@ TEST(Sampler, TroubleIsReportedInTime) {
   for (n = 1; !sampler.trouble(&other); n++) {
   }
   EXPECT_EQ(n, 4u);
+}
+
+// A try that was counted when the lock was sampled, and then failed.
+TEST(Sampler, AcquisitionsAreNeverFewerThanNone) {
+  char lock;
+  Adaptation history;
+  Sampler sampler;
+  for (uint64_t i = 0; i < 100; i++) {
+    sampler.sample(&lock, history, 32, i + 1, 1000 - i);
+  }
+  // Not enough for a window.
+  EXPECT_EQ(history.period(), 64u);
+}
+
+TEST(Countdown, SaysWhenASampleIsDue) {
+  Countdown countdown;
+  EXPECT_FALSE(countdown.pass());
+  EXPECT_EQ(countdown.read(), 0u);
+  countdown.restart(3);
+  for (uint64_t n = 1; n <= 3; n++) {
+    EXPECT_TRUE(countdown.pass());
+    EXPECT_EQ(countdown.read(), n);
+  }
+  EXPECT_FALSE(countdown.pass());
+  EXPECT_EQ(countdown.read(), 3u);
+  // What failed comes again.
+  countdown.take_back();
+  EXPECT_EQ(countdown.read(), 2u);
+  EXPECT_TRUE(countdown.pass());
+  EXPECT_FALSE(countdown.pass());
+  // Shorter, never longer.
+  countdown.restart(10);
+  countdown.shorten(20);
+  countdown.shorten(2);
+  EXPECT_EQ(countdown.read(), 3u);
+  EXPECT_TRUE(countdown.pass());
+  EXPECT_TRUE(countdown.pass());
+  EXPECT_FALSE(countdown.pass());
+  EXPECT_EQ(countdown.read(), 5u);
+}
+
+// Its owner restarts it while others read.
+TEST(Countdown, ReadersSeeItGrow) {
+  static Countdown countdown;
+  static std::atomic<bool> done;
+  done = false;
+  std::thread owner([] {
+    for (int i = 0; i < 300000; i++) {
+      countdown.restart(1000);
+      countdown.shorten(1);
+      countdown.pass();
+    }
+    done = true;
+  });
+  uint64_t last = 0;
+  bool grows = true;
+  while (!done) {
+    uint64_t now = countdown.read();
+    grows = grows && now >= last;
+    last = now;
+  }
+  owner.join();
+  EXPECT_TRUE(grows);
+  EXPECT_EQ(countdown.read(), 300000u);
 }
 
 TEST(Sampler, PeriodsVary) {

@@ -528,6 +528,43 @@ TEST_F(Elision, AutoElidesAfterEachColdAbort) {
   EXPECT_EQ(counts().elided, 100u);
 }
 
+// A veto lasts so many tries, not acquisitions in real mode.
+TEST_F(Elision, AutoKeepsAVetoWhileTheLockIsReal) {
+  Script script;
+  script.abort_at_begin(kStatusCapacity);
+  ASSERT_EQ(ovs_elision_set_mode(OVS_ELISION_AUTO), 0);
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  auto use = [&] {
+    ASSERT_EQ(ovs_mutex_trylock_at(&mutex, "too-big.c:1"), 0);
+    ovs_mutex_unlock(&mutex);
+  };
+  set_elide_mode(mutex);
+  use();
+  EXPECT_EQ(script.trace(), "fail(8)");
+  mutex.word &= ~kLockElide;
+  for (int i = 0; i < 50; i++) use();
+  set_elide_mode(mutex);
+  for (unsigned i = 0; i < elision::Vetoes::kFirstWindow; i++) use();
+  EXPECT_EQ(script.trace(), "");
+  use();
+  EXPECT_EQ(script.trace(), "start access commit");
+}
+
+// What happened in another mode tells nothing of this one.
+TEST_F(Elision, AutoStartsWithNoTrouble) {
+  Script script;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  for (int i = 0; i < 20; i++) {
+    script.abort_at_begin(0);
+    ovs_mutex_lock(&mutex);
+    ovs_mutex_unlock(&mutex);
+  }
+  ASSERT_EQ(ovs_elision_set_mode(OVS_ELISION_AUTO), 0);
+  unsigned n = 1;
+  while (n < 20 && !elision::tls_elision.counts->sampler.trouble(&mutex)) n++;
+  EXPECT_LE(n, 4u);
+}
+
 // Transactions fall below 1 % of the acquisitions of a section that never fits.
 TEST_F(Elision, AutoLearnsWhatNeverFits) {
   Script script;

@@ -356,6 +356,38 @@ TEST_F(Rules, SafePointUnderARwlock) {
   }
 }
 
+// A try to read once more that ends so leaves the first hold as it was.
+TEST_F(Rules, ATryThatFailsAfterASafePointLeavesElisionSuspended) {
+  static ovs_rwlock lock;
+  lock = OVS_RWLOCK_INITIALIZER;
+  ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+  Script script;
+  take_for_real(script, [] { ovs_rwlock_rdlock(&lock); });
+  // A writer comes, and the counts start anew while the try is one of them.
+  script.run([] {
+    ovs_elision_counts_reset();
+    lock.word |= kRwWritersWait;
+  });
+  static bool tried_for_real;
+  tried_for_real = false;
+  if (ovs_rwlock_tryrdlock(&lock) == 0) {
+    pass_safe_point();
+  } else {
+    tried_for_real = true;
+  }
+  EXPECT_TRUE(tried_for_real);
+  lock.word &= ~kRwWritersWait;
+  EXPECT_EQ(counts().acquisitions, 0u);
+  script.trace();
+  ovs_mutex_lock(&mutex);
+  EXPECT_FALSE(elided());
+  ovs_mutex_unlock(&mutex);
+  ovs_rwlock_unlock(&lock);
+  ovs_mutex_lock(&mutex);
+  EXPECT_TRUE(elided());
+  ovs_mutex_unlock(&mutex);
+}
+
 TEST_F(Rules, ReadingStatisticsIsASafePoint) {
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
   Script script;
