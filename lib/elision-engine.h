@@ -105,7 +105,8 @@ struct LockKind {
   uint32_t recursive;   // word & recursive: exclusive holds nest
   uint32_t real_only;   // free but for these bits: to be taken for real
   ovs_lock_use use = OVS_LOCK_USE_MUTEX;
-  bool queues = true;  // who waited can leave without taking the lock
+  bool queues = true;    // who waited can leave without taking the lock
+  bool recorded = true;  // it is a lock of the program
 };
 
 enum class Acquired : uint8_t {
@@ -162,7 +163,7 @@ class Engine {
     if (thread.held.any_elided()) {
       return nested(thread, kind, word, where, try_only);
     }
-    stats::Recorder* recorder = Engine::recorder();
+    stats::Recorder* recorder = kind.recorded ? Engine::recorder() : nullptr;
     // Whether or not there is a recorder: statistics are switched off before
     // attention, and where elision is off the CPU may know no transactions.
     bool active = Engine::active();

@@ -29,26 +29,25 @@ constexpr const char* kVanished =
     " moved to a machine without them";
 RealAtomics::Atomic<const char*> obstacle{kUntried};
 
-// Its locks are none of the program's.
-struct TrialProcess : LibraryProcess {
-  static bool recording() { return false; }
-};
-using TrialEngine = Engine<RealAtomics, TransactionLayer, TrialProcess>;
-
 // Whether trial transactions commit, which the mode must not forbid.  Through
 // the engine, like every transaction.
 bool trial_transactions_commit() {
-  static constexpr LockKind kTrial = {
-      Hold::kElidedExclusive, ~kLockElide, ~0u, 1, 0, 0};
+  static constexpr LockKind kTrial = {.hold = Hold::kElidedExclusive,
+                                      .mask = ~kLockElide,
+                                      .owner_mask = ~0u,
+                                      .owner_flag = 1,
+                                      .recursive = 0,
+                                      .real_only = 0,
+                                      .recorded = false};
   // Several, so that no veto can forbid all of them.
-  TrialEngine::Word words[16] = {};
+  LibraryEngine::Word words[16] = {};
   bool committed = false;
-  for (TrialEngine::Word& word : words) {
+  for (LibraryEngine::Word& word : words) {
     word.store(kLockLive | kLockElide, kRelaxed);
     Attempts attempts;
-    if (TrialEngine::acquire(kTrial, word, nullptr, true, attempts) ==
+    if (LibraryEngine::acquire(kTrial, word, nullptr, true, attempts) ==
         Acquired::kElided) {
-      TrialEngine::release(tls_elision.held.find(&word));
+      LibraryEngine::release(tls_elision.held.find(&word));
       committed = true;
     }
   }
