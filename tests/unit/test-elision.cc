@@ -117,7 +117,8 @@ TEST(ElisionEngine, TouchesNoTransactionWhileElisionIsOff) {
       Hold::kElidedExclusive, ~0u, ~0u, 1, 0, 0};
   Engine::Word word{kLockLive};
   for (bool try_only : {false, true}) {
-    EXPECT_EQ(Engine::acquire(kKind, word, "off.c:1", try_only),
+    elision::Attempts attempts;
+    EXPECT_EQ(Engine::acquire(kKind, word, "off.c:1", try_only, attempts),
               elision::Acquired::kReal);
   }
 }
