@@ -24,9 +24,11 @@
 // A hint starts a *trial*: the mode changes, and is measured.  The cheaper one
 // stays.  A trial is short if it goes badly: with n acquisitions measured it
 // ends as soon as the mode is 1 + kDoubt / n times as dear as the other one.
-// After a trial that failed hints are ignored for a while, longer each time,
-// but never longer than kMaxHoldOff acquisitions: the bound within which a
-// change of the workload is followed.
+// After a trial that failed hints are ignored for a while, longer each time up
+// to kMaxHoldOff acquisitions, so that a change of the workload is followed
+// soon.  Only a trial of the real lock that cost many times what eliding does
+// is not repeated until its cost is spread over so many more acquisitions, or
+// aborts show that something has changed.
 //
 // State: mode and whether it is on trial.
 //
