@@ -88,7 +88,9 @@ constexpr Next after_abort(Attempts& attempts, ovs_elision_abort cause,
       return {attempts.busy_looks <= kMaxBusyLooks, looks};
     }
     case OVS_ABORT_CONFLICT: {
-      unsigned bound = 1u << attempts.conflicts;
+      unsigned bound = attempts.conflicts < kMaxConflicts
+                           ? 1u << attempts.conflicts
+                           : kMaxBackoffLooks;
       if (bound > kMaxBackoffLooks) bound = kMaxBackoffLooks;
       attempts.conflicts++;
       return {attempts.conflicts <= kMaxConflicts, random % bound};
