@@ -4,14 +4,28 @@
 // sure to let it go on.
 #include <sched.h>
 
+#include "elision-engine.h"
 #include "model/player.h"
 
 namespace ovsthread::model {
+namespace {
+
+// The other thread has no script, so all of its transactions abort.  That is no
+// storm.
+void forget_storm() {
+  elision::Counts* counts = elision::tls_elision.counts;
+  if (counts == nullptr) return;
+  counts->storm =
+      elision::StormWatch(counts->started.read(), counts->elided.read());
+}
+
+}  // namespace
 
 void Player::take_elsewhere(Cell& cell, bool exclusive) {
   const LockType& type = cell.type();
   if (!exclusive && type.read == nullptr) return;
   note_disturbed(cell);
+  forget_storm();
   Answer answer = ask(cell, Who::kOther, exclusive, true);
   int result = 0;
   jmp_buf buffer;
