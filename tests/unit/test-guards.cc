@@ -156,9 +156,10 @@ TEST(Guards, MessagesNameFileAndLineOfASpinLockGuard) {
   SpinLock spin;
   int line = __LINE__ + 1;
   SpinLockGuard outer(spin);
+  auto lock_again = [&spin] { SpinLockGuard inner(spin); };
   EXPECT_DEATH(
-      { SpinLockGuard inner(spin); },
-      "deadlock: .* at [^ ]*test-guards\\.cc:" + std::to_string(__LINE__ - 2) +
+      lock_again(),
+      "deadlock: .* at [^ ]*test-guards\\.cc:" + std::to_string(line + 1) +
           "; held since [^ ]*test-guards\\.cc:" + std::to_string(line));
 }
 
