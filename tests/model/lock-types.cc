@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/lock-types.h"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "lock-word.h"
 #include "mutex-core.h"
 #include "rwlock-core.h"
@@ -123,6 +127,12 @@ constexpr LockType kTypes[] = {
 }  // namespace
 
 const std::span<const LockType> kLockTypes = kTypes;
+
+bool is_slept_on(const Lock& lock) {
+  // Counts those that it moves, here to where they are, and wakes none.
+  const void* word = &lock;
+  return syscall(SYS_futex, word, FUTEX_REQUEUE_PRIVATE, 0, 1, word, 0) > 0;
+}
 
 void change_mode(Lock& lock) {
   // Every lock begins with its word.

@@ -48,6 +48,11 @@ struct LockType {
 
 extern const std::span<const LockType> kLockTypes;
 
+// Whether a thread sleeps on LOCK, of a type that SLEEPS.  The word does not
+// tell: who has slept leaves the mark of a sleeper, and who sets it is awake
+// for a moment, and would see what a transaction writes and takes back.
+bool is_slept_on(const Lock& lock);
+
 // Changes the bit that says, for all threads, whether a live lock is to be
 // elided in mode auto.
 void change_mode(Lock& lock);

@@ -146,7 +146,7 @@ void Player::wait(Cell& cell, const char* where) {
       pthread_cond_signal(&condition_);
       type.unlock(cell.lock, kElsewhere);
     });
-    while (!type.look(cell.lock).waited_for) sched_yield();
+    while (!is_slept_on(cell.lock)) sched_yield();
   }
   expects_misuse_ = is_misuse(answer);
   bool misused = reports_misuse(restored_.misuse, [&] {
@@ -172,7 +172,7 @@ void Player::signal(Cell& cell) {
   if (script_.running()) script_.abort_now(0);
   signalled_ = true;
   pthread_cond_signal(&condition_);
-  while (!cell.type().look(cell.lock).waited_for) sched_yield();
+  while (!is_slept_on(cell.lock)) sched_yield();
   stuck_ = Stuck::kAfterCondition;
 }
 

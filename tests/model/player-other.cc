@@ -145,7 +145,7 @@ void Player::other_waits(const Step& step) {
   other_.start([&cell, &type, exclusive] {
     (exclusive ? type.lock : type.read)(cell.lock, kElsewhere);
   });
-  while (!type.look(cell.lock).waited_for) sched_yield();
+  while (!is_slept_on(cell.lock)) sched_yield();
   if (script_.running()) script_.changed_elsewhere(cell);
 }
 
