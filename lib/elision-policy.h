@@ -23,6 +23,7 @@
 
 #include <ovsthread/elision.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "elision-rtm.h"
@@ -88,10 +89,8 @@ constexpr Next after_abort(Attempts& attempts, ovs_elision_abort cause,
       return {attempts.busy_looks <= kMaxBusyLooks, looks};
     }
     case OVS_ABORT_CONFLICT: {
-      unsigned bound = attempts.conflicts < kMaxConflicts
-                           ? 1u << attempts.conflicts
-                           : kMaxBackoffLooks;
-      if (bound > kMaxBackoffLooks) bound = kMaxBackoffLooks;
+      unsigned bound = std::min(
+          1u << std::min(attempts.conflicts, kMaxConflicts), kMaxBackoffLooks);
       attempts.conflicts++;
       return {attempts.conflicts <= kMaxConflicts, random % bound};
     }

@@ -113,13 +113,6 @@ bool may_be_known(const void* lock) {
          }) == nullptr;
 }
 
-template <size_t size>
-void copy_text(char (&to)[size], const char* from) {
-  size_t length = strnlen(from, size - 1);
-  memcpy(to, from, length);
-  to[length] = '\0';
-}
-
 const char* noun(ovs_lock_use use) {
   switch (use) {
     case OVS_LOCK_USE_READ:

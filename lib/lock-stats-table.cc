@@ -69,12 +69,6 @@ uint32_t count_places(const Table& table) {
   return std::clamp(n, 1u, kMaxPlaces);
 }
 
-void copy_text(char* to, const char* from, size_t size) {
-  size_t length = strnlen(from, size - 1);
-  memcpy(to, from, length);
-  to[length] = '\0';
-}
-
 bool look_alike(const Place& a, const Place& b) {
   return a.use == b.use &&
          strncmp(a.site_text, b.site_text, sizeof a.site_text) == 0 &&
@@ -158,8 +152,8 @@ ovs_lock_stats* sum_table(const Table& table, pid_t pid) {
       entry.way = OVS_LOCK_WAY_UNKNOWN;
       break;
     }
-    copy_text(entry.lock, place.lock_text, sizeof entry.lock);
-    copy_text(entry.site, place.site_text, sizeof entry.site);
+    copy_text(entry.lock, place.lock_text);
+    copy_text(entry.site, place.site_text);
     entry.id = place.id;
     entry.address = reinterpret_cast<uintptr_t>(place.lock);
     entry.use = place.use < OVS_N_LOCK_USES

@@ -23,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "atomics.h"
 
@@ -81,6 +82,14 @@ struct Table {
   Tally baselines[kMaxPlaces];
   Tally tallies[kMaxTallies];
 };
+
+// What of FROM finds room in TO; FROM may be an array of that size without end.
+template <size_t size>
+void copy_text(char (&to)[size], const char* from) {
+  size_t length = strnlen(from, size - 1);
+  memcpy(to, from, length);
+  to[length] = '\0';
+}
 
 // The counts of TABLE, of process PID, as the API has them; null if memory is
 // short.  The table may be anybody's copy: whatever it holds is made sense of,

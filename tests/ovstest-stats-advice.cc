@@ -17,8 +17,6 @@ uint64_t sum(absl::Span<const uint64_t> counts) {
   return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
 }
 
-uint64_t all_aborts(const Entry& entry) { return sum(entry.aborts); }
-
 double percent(uint64_t part, uint64_t whole) {
   return whole == 0
              ? 0
@@ -113,6 +111,10 @@ std::string about_waiting(const Entry& entry) {
 }
 
 }  // namespace
+
+uint64_t all_aborts(const ovs_lock_stats_entry& entry) {
+  return sum(entry.aborts);
+}
 
 std::vector<std::string> advise(absl::Span<const ovs_lock_stats_entry> entries,
                                 uint64_t lines) {

@@ -18,6 +18,9 @@ namespace ovstest {
 inline constexpr uint64_t kFewAborts = 100;
 inline constexpr uint64_t kShortWaitNs = 1000000;
 
+// Of any cause.
+uint64_t all_aborts(const ovs_lock_stats_entry& entry);
+
 // At most two sentences, the more important first; never none.  LINES: how many
 // cache lines a transaction can write.
 std::vector<std::string> advise(absl::Span<const ovs_lock_stats_entry> entries,

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
-#include <numeric>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -29,11 +28,6 @@ namespace {
 
 using Entry = ovs_lock_stats_entry;
 using Order = bool (*)(const Entry&, const Entry&);
-
-uint64_t aborts(const Entry& entry) {
-  return std::accumulate(std::begin(entry.aborts), std::end(entry.aborts),
-                         uint64_t{0});
-}
 
 double elided_share(const Entry& entry) {
   return entry.acquisitions == 0 ? 0
@@ -60,8 +54,8 @@ const std::vector<std::pair<absl::string_view, Order>>& columns() {
        [](const Entry& a, const Entry& b) {
          return elided_share(a) > elided_share(b);
        }},
-      {"aborts",
-       [](const Entry& a, const Entry& b) { return aborts(a) > aborts(b); }},
+      {"aborts", [](const Entry& a,
+                    const Entry& b) { return all_aborts(a) > all_aborts(b); }},
       {"waits", [](const Entry& a,
                    const Entry& b) { return a.contended > b.contended; }},
       {"waited", [](const Entry& a,

@@ -29,15 +29,6 @@ std::atomic<unsigned> n_scripts;
 
 // The transactions of whole suites.
 
-constexpr uint32_t kStatuses[] = {
-    0,
-    kStatusRetry,
-    kStatusConflict,
-    kStatusConflict | kStatusRetry,
-    kStatusCapacity,
-    kStatusNested | kStatusExplicit,
-    kStatusExplicit | 0xffu << 24,
-};
 // A process for each takes its time.
 constexpr unsigned kMaxProcesses = 400;
 
@@ -63,7 +54,7 @@ uint32_t begin_without_script() {
     n_processes++;
     return process.begin();
   }
-  return kStatuses[random_number() % std::size(kStatuses)];
+  return kAbortStatuses[random_number() % std::size(kAbortStatuses)];
 }
 
 }  // namespace

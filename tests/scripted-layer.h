@@ -67,6 +67,17 @@ class ScriptedLayer {
 
 using TransactionLayer = ScriptedLayer;
 
+// One of each kind that a transaction may abort with, for those who draw.
+inline constexpr uint32_t kAbortStatuses[] = {
+    0,
+    kStatusRetry,
+    kStatusConflict,
+    kStatusConflict | kStatusRetry,
+    kStatusCapacity,
+    kStatusNested | kStatusExplicit,
+    kStatusExplicit | 0xffu << 24,
+};
+
 class Script {
  public:
   using Action = std::function<void()>;

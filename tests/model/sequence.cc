@@ -4,21 +4,11 @@
 #include <cstdio>
 #include <iterator>
 
-#include "elision-rtm.h"
 #include "model/lock-types.h"
+#include "scripted-layer.h"
 
 namespace ovsthread::model {
 namespace {
-
-constexpr uint32_t kStatuses[] = {
-    0,
-    kStatusRetry,
-    kStatusConflict,
-    kStatusConflict | kStatusRetry,
-    kStatusCapacity,
-    kStatusNested | kStatusExplicit,
-    kStatusExplicit | 0xffu << 24,
-};
 
 struct Kind {
   const char* name;
@@ -99,7 +89,7 @@ Fate draw_fate(Random& random, bool with_other, unsigned locks) {
   if (!random.one_in(2)) {
     fate.when = static_cast<Fate::When>(1 + random.below(3));
     fate.n = static_cast<uint8_t>(1 + random.below(4));
-    fate.status = kStatuses[random.below(std::size(kStatuses))];
+    fate.status = kAbortStatuses[random.below(std::size(kAbortStatuses))];
   }
   if (with_other && random.one_in(4)) {
     int8_t& lock = random.one_in(2) ? fate.before : fate.after;

@@ -62,6 +62,12 @@ bool is_listed(pid_t pid) {
   return std::count(pids.begin(), pids.end(), pid) == 1;
 }
 
+void expect_success(pid_t child) {
+  int status;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 // Each test runs in a process of its own that publishes.
 class Published : public testing::Test {
  protected:
@@ -118,9 +124,7 @@ TEST_F(Published, StaysUnpublishedIfItCannotHaveItsName) {
       EXPECT_EQ(ovs_lock_stats_set(OVS_LOCK_STATS_PUBLISH), 0);
       exit(report_to_parent());
     }
-    int status;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    expect_success(child);
   });
 }
 
@@ -161,9 +165,7 @@ TEST_F(Published, GoesWhenSwitchedOffAndAtTheEnd) {
       lock_once();
       exit(exists(getpid()) ? 0 : 1);
     }
-    int status;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    expect_success(child);
     EXPECT_FALSE(exists(child));
     EXPECT_TRUE(exists(getpid()));
   });
@@ -189,9 +191,7 @@ TEST_F(Published, AChildPublishesItsOwn) {
       ovs_lock_stats_free(stats);
       exit(0);
     }
-    int status;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    expect_success(child);
   });
 }
 
@@ -210,9 +210,7 @@ TEST_F(Published, AChildOfOneThatOnlyCountsCan) {
       ovs_lock_stats_free(stats);
       exit(0);
     }
-    int status;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    expect_success(child);
   });
 }
 
@@ -236,9 +234,7 @@ TEST_F(Published, AChildThatCannotPublishCounts) {
                ? 0
                : 1);
     }
-    int status;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    expect_success(child);
   });
 }
 

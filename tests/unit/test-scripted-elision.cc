@@ -294,27 +294,43 @@ TEST_F(Elision, TryLock) {
   ovs_mutex_unlock(&mutex);
 }
 
+// A thread that has left MUTEX through its gate to wait on a condition.
+class GateWaiter {
+ public:
+  explicit GateWaiter(ovs_mutex& mutex)
+      : thread_([this, &mutex] {
+          ovs_mutex_lock(&mutex);
+          for_real();
+          waits_ = true;
+          while (!ready_) ovs_mutex_cond_wait(&condition_, &mutex);
+          ovs_mutex_unlock(&mutex);
+        }) {
+    wait_until([&] { return waits_ && !is_held(mutex); });
+  }
+  // By who holds the mutex.
+  void signal() {
+    ready_ = true;
+    pthread_cond_signal(&condition_);
+  }
+  void join() { thread_.join(); }
+
+ private:
+  pthread_cond_t condition_ = PTHREAD_COND_INITIALIZER;
+  std::atomic<bool> waits_{false};
+  bool ready_ = false;
+  std::thread thread_;  // Uses the others.
+};
+
 // A lock that a waiter on a condition left is taken for real: who takes it must
 // pass the gate.
 TEST_F(Elision, AGatedLockIsNotElided) {
   Script script;
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
-  pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
-  std::atomic<bool> waits{false};
-  bool ready = false;
-  std::thread waiter([&] {
-    ovs_mutex_lock(&mutex);
-    for_real();
-    waits = true;
-    while (!ready) ovs_mutex_cond_wait(&condition, &mutex);
-    ovs_mutex_unlock(&mutex);
-  });
-  wait_until([&] { return waits && !is_held(mutex); });
+  GateWaiter waiter(mutex);
   ovs_mutex_lock(&mutex);
   EXPECT_FALSE(elided());
   EXPECT_EQ(mutex.word & 4, 0u);
-  ready = true;
-  pthread_cond_signal(&condition);
+  waiter.signal();
   ovs_mutex_unlock(&mutex);
   waiter.join();
   EXPECT_EQ(script.trace(), "");
@@ -326,23 +342,12 @@ TEST_F(Elision, ATryOfAGatedLockInsideASectionTakesIt) {
   Script script;
   ovs_mutex outer = OVS_MUTEX_INITIALIZER;
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
-  pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
-  std::atomic<bool> waits{false};
-  bool ready = false;
-  std::thread waiter([&] {
-    ovs_mutex_lock(&mutex);
-    for_real();
-    waits = true;
-    while (!ready) ovs_mutex_cond_wait(&condition, &mutex);
-    ovs_mutex_unlock(&mutex);
-  });
-  wait_until([&] { return waits && !is_held(mutex); });
+  GateWaiter waiter(mutex);
   ovs_mutex_lock(&outer);
   EXPECT_EQ(ovs_mutex_trylock(&mutex), 0);
   EXPECT_FALSE(elided());
   EXPECT_TRUE(is_held(mutex));
-  ready = true;
-  pthread_cond_signal(&condition);
+  waiter.signal();
   ovs_mutex_unlock(&mutex);
   ovs_mutex_unlock(&outer);
   waiter.join();
