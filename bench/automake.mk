@@ -6,6 +6,8 @@ bench_cppflags = $(AM_CPPFLAGS) $(ABSL_CFLAGS)
 bench_ldadd = lib/libovsthread.la $(BENCHMARK_LIBS) $(ABSL_LIBS)
 
 check_PROGRAMS += \
+	bench/elision-modes \
+	bench/elision-phases \
 	bench/floors \
 	bench/lock-pairs \
 	bench/lock-unlock \
@@ -13,6 +15,25 @@ check_PROGRAMS += \
 	bench/map-insert \
 	bench/plot \
 	bench/reference-walk
+
+bench_elision_modes_SOURCES = \
+	bench/claims.h \
+	bench/context.h \
+	bench/elision-modes.cc \
+	bench/paired.h
+bench_elision_modes_CPPFLAGS = $(bench_cppflags) -I$(top_srcdir)/bench -I$(top_srcdir)/tests
+bench_elision_modes_LDADD = tests/libovstest.la lib/libovsthread.la
+
+bench_elision_phases_SOURCES = \
+	bench/claims.h \
+	bench/context.h \
+	bench/elision-phases.cc \
+	bench/locks.h \
+	bench/paired.h \
+	bench/sections.h \
+	bench/team.h
+bench_elision_phases_CPPFLAGS = $(bench_cppflags) -I$(top_srcdir)/tests
+bench_elision_phases_LDADD = tests/libovstest.la lib/libovsthread.la
 
 # Runs bare transactions, hence the library's header.
 bench_floors_SOURCES = \
@@ -26,6 +47,7 @@ bench_floors_LDADD = $(bench_ldadd)
 
 # Runs bare transactions, too.
 bench_lock_pairs_SOURCES = \
+	bench/claims.h \
 	bench/context.h \
 	bench/lock-pairs.cc \
 	bench/locks.h \

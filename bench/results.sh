@@ -24,8 +24,24 @@ result $? 'their JSON and SVG are what they must be'
 # Text for people, and what plot says of files that it can't use.
 pairs=$top_builddir/bench/lock-pairs
 "$pairs" --rounds=2 --sections=100 >bench-log.$$ 2>&1 &&
-  test "$(grep -cE 'claim: .* (holds|unclear|fails)$|skipped: .' bench-log.$$)" -eq 9
+  test "$(grep -cE 'claim: .* (holds|unclear|fails)$|skipped: .' bench-log.$$)" -eq 10
 result $? 'lock-pairs says what came of each claim'
+
+# Three rounds of two cells, each perhaps once more.
+"$top_builddir/bench/elision-modes" --elements=100 --rounds=3 --threads=2 \
+  --mutation=10 >bench-log.$$ 2>&1 &&
+  test "$(grep -cE ' (cmap|hmap) .* (holds|fails)$' bench-log.$$)" -ge 2 &&
+  grep -qE '^[0-2] of 2 cells fail; geometric mean [0-9.]+: (holds|fails)$' bench-log.$$
+result $? 'elision-modes says what came of each cell'
+
+# Without transactions there is nothing to follow.
+"$top_builddir/bench/elision-phases" --rounds=2 --sections=1000 >bench-log.$$ 2>&1
+case $? in
+  0) test "$(grep -cE ': (holds|unclear|fails)$' bench-log.$$)" -eq 3 ;;
+  77) test "$(wc -l <bench-log.$$)" -eq 1 ;;
+  *) false ;;
+esac
+result $? 'elision-phases says how soon mode auto follows, or why not'
 
 plot=$top_builddir/bench/plot
 for file in /nonexistent "$srcdir/bench/results.sh"; do
@@ -33,4 +49,4 @@ for file in /nonexistent "$srcdir/bench/results.sh"; do
   test $? = 1 && test "$(wc -l <bench-err.$$)" -eq 1 && ! test -s bench-log.$$
   result $? "plot $(basename "$file")"
 done
-echo 1..5
+echo 1..7

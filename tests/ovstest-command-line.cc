@@ -54,6 +54,13 @@ Setter file_name(std::string* value) {
   };
 }
 
+Setter any_text(std::string* value) {
+  return [=](absl::string_view text) -> std::string {
+    *value = std::string(text);
+    return "";
+  };
+}
+
 void CommandLine::required(absl::string_view name, absl::string_view help,
                            Setter set) {
   arguments_.push_back({name, help, std::move(set), true});

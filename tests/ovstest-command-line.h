@@ -41,6 +41,7 @@ using Setter = std::function<std::string(absl::string_view text)>;
 Setter whole_number(uint64_t* value, uint64_t min, uint64_t max);
 Setter percentage(double* value);
 Setter file_name(std::string* value);
+Setter any_text(std::string* value);
 
 template <class T>
 Setter one_of(T* value, std::vector<std::pair<absl::string_view, T>> choices) {
