@@ -84,10 +84,10 @@ void pay_attention() {
   pthread_mutex_lock(&attention_lock);
   // Relaxed: locks work in any state.
   ovs_elision_mode mode = LibraryProcess::mode();
-  Attention attention = stats::recording.load(kRelaxed) ? kAttendAll
-                        : mode == OVS_ELISION_OFF       ? kAttendNone
-                        : mode == OVS_ELISION_AUTO      ? kAttendMode
-                                                        : kAttendAll;
+  Attention attention = stats::switched.recording.load(kRelaxed) ? kAttendAll
+                        : mode == OVS_ELISION_OFF                ? kAttendNone
+                        : mode == OVS_ELISION_AUTO               ? kAttendMode
+                                                                 : kAttendAll;
   state.attention.store(attention, kRelaxed);
   pthread_mutex_unlock(&attention_lock);
 }

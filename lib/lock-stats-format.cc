@@ -205,7 +205,7 @@ void add_json(Text& text, const ovs_lock_stats& stats) {
 class Exposition {
  public:
   Exposition(Text& text, const ovs_lock_stats& stats)
-      : text_(text), stats_(stats), pids_(has_several_processes(stats)) {}
+      : text_(text), stats_(stats) {}
 
   // SAMPLES adds those of an entry.
   template <class Samples>
@@ -234,15 +234,13 @@ class Exposition {
     add_quoted(text_, entry.lock);
     text_.add(",site=");
     add_quoted(text_, entry.site);
-    text_.add(",id=\"%" PRIu32 "\",use=\"%s\"", entry.id,
-              ovs_lock_use_name(entry.use));
-    if (pids_) text_.add(",pid=\"%d\"", entry.pid);
+    text_.add(",id=\"%" PRIu32 "\",use=\"%s\",pid=\"%d\"", entry.id,
+              ovs_lock_use_name(entry.use), entry.pid);
     if (label != nullptr) text_.add(",%s=\"%s\"", label, word);
   }
 
   Text& text_;
   const ovs_lock_stats& stats_;
-  bool pids_;
   const char* name_ = "";
 };
 

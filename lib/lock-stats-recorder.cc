@@ -9,7 +9,7 @@
 
 namespace ovsthread::stats {
 
-constinit RealAtomics::Atomic<bool> recording{false};
+constinit Switch switched{};
 constinit Recorder::Slot Recorder::no_slot_{};
 
 namespace {

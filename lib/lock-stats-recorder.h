@@ -23,6 +23,7 @@
 #ifndef OVSTHREAD_LIB_LOCK_STATS_RECORDER_H_
 #define OVSTHREAD_LIB_LOCK_STATS_RECORDER_H_
 
+#include <ovsthread/cache-line.h>
 #include <ovsthread/lock-stats.h>
 
 #include <cstdint>
@@ -32,12 +33,15 @@
 
 namespace ovsthread::stats {
 
-// Whether the process counts.
-extern constinit RealAtomics::Atomic<bool> recording;
+// Whether the process counts: on a line that is hardly ever written.
+struct alignas(OVSTHREAD_CACHE_LINE_SIZE) Switch {
+  RealAtomics::Atomic<bool> recording;
+};
+extern constinit Switch switched;
 
 inline bool is_recording() {
   // (5) the table; pairs with (4).
-  return recording.load(RealAtomics::acquire(5));
+  return switched.recording.load(RealAtomics::acquire(5));
 }
 
 class Recorder {

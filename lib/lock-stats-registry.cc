@@ -186,7 +186,7 @@ uint32_t add_place(const void* lock, const char* where, const char* site,
 void switch_to(ovs_lock_stats_mode mode) {
   current_mode = mode;
   // (4) publishes the table; pairs with (5).
-  recording.store(mode != OVS_LOCK_STATS_OFF, A::release(4));
+  switched.recording.store(mode != OVS_LOCK_STATS_OFF, A::release(4));
   elision::attend_to_recording();
 }
 
@@ -210,7 +210,7 @@ void begin_again_in_child() {
       // The parent's must not be written to.
       table.store(nullptr, kRelaxed);
       current_mode = OVS_LOCK_STATS_OFF;
-      recording.store(false, kRelaxed);
+      switched.recording.store(false, kRelaxed);
     }
     // Relaxed, here and above: nobody else is left.
     for (A::Atomic<uint16_t>& cell : place_index) cell.store(0, kRelaxed);

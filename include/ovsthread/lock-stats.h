@@ -128,7 +128,9 @@ OVSTHREAD_API void ovs_lock_stats_reset(void);
 
 /* STATS, in the order of their entries, as text to be given to free(); null if
  * memory is short.  Entries of several processes, which a caller may have put
- * together, are told apart by their pid.  Blocking. */
+ * together, are told apart by their pid, which samples for Prometheus always
+ * have, so that the series of a process don't depend on how many there are.
+ * Blocking. */
 OVSTHREAD_API char *ovs_lock_stats_format(const struct ovs_lock_stats *stats,
                                           enum ovs_lock_stats_syntax syntax);
 

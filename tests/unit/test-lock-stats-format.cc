@@ -97,7 +97,7 @@ TEST(LockStatisticsFormat, Prometheus) {
                             OVS_LOCK_STATS_PROMETHEUS);
   const std::string labels =
       "{lock=\"a \\\"b\\\" \\\\ c\\n?\",site=\"flows.c:1\",id=\"1\","
-      "use=\"write\"";
+      "use=\"write\",pid=\"42\"";
   EXPECT_EQ(text.find("# HELP ovsthread_lock_acquisitions_total Acquisitions, "
                       "elided and for real.\n"
                       "# TYPE ovsthread_lock_acquisitions_total counter\n"

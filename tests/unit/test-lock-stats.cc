@@ -6,10 +6,13 @@
 #include <ovsthread/mutex.h>
 #include <ovsthread/rwlock.h>
 #include <ovsthread/spinlock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -413,6 +416,35 @@ TEST_F(LockStatistics, AChildBeginsAgain) {
   });
   EXPECT_EQ(the_entry("forked").acquisitions, 3u);
   ovs_mutex_destroy(&mutex);
+}
+
+// A thread of the parent is in the middle of any call when the child is made.
+TEST_F(LockStatistics, AChildFindsTheRegistryFree) {
+  if (!kForkBesideThreads) GTEST_SKIP() << "a sanitizer's locks stay taken";
+  in_process([] {
+    std::jthread caller([](std::stop_token stop) {
+      ovs_mutex named = OVS_MUTEX_INITIALIZER;
+      while (!stop.stop_requested()) {
+        set_lock_name(named, "busy");
+        ovs_lock_stats_free(ovs_lock_stats_snapshot());
+      }
+    });
+    ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
+    for (int i = 0; i < 100; i++) {
+      pid_t child = fork();
+      if (child == 0) {
+        alarm(kPatienceSeconds);
+        int error = set_lock_name(mutex, "forked");
+        ovs_mutex_lock_at(&mutex, "after.c:1");
+        ovs_mutex_unlock(&mutex);
+        ovs_lock_stats_free(ovs_lock_stats_snapshot());
+        _exit(error);
+      }
+      int status = -1;
+      EXPECT_EQ(waitpid(child, &status, 0), child);
+      EXPECT_EQ(status, 0);
+    }
+  });
 }
 
 TEST_F(LockStatistics, NamesAreBounded) {
