@@ -65,6 +65,7 @@ Counts* register_counts() {
   while (block != nullptr && block->in_use) block = block->next;
   if (block != nullptr) {
     block->in_use = true;
+    block->recorder.begin();
     block->vetoes = {};
     block->sampler = Sampler(block->acquisitions.read());
     block->storm = StormWatch(block->started.read(), block->elided.read());

@@ -78,11 +78,12 @@ static_assert(sizeof(ThreadElision) <= 192, "static TLS is scarce");
 
 extern constinit thread_local ThreadElision tls_elision;
 
-// What locks have to attend to.
+// What locks have to attend to, as bits.
 enum Attention : uint8_t {
-  kAttendNone,  // nothing: they are taken for real
-  kAttendMode,  // the mode bits of their words, and samples (mode auto)
-  kAttendAll,   // each acquisition: it is tried (mode always), or counted
+  kAttendNone = 0,   // nothing: they are taken for real
+  kAttendMode = 1,   // the mode bits of their words, and samples (mode auto)
+  kAttendCount = 2,  // some acquisitions are counted (statistics)
+  kAttendAll = 4,    // each acquisition is tried (mode always)
 };
 
 // What the process does, on a line that is hardly ever written.  Transactions
@@ -133,15 +134,26 @@ class Engine {
 
   // Whether acquire() would do nothing: nothing is to be attended to, or mode
   // auto has the lock at WORD taken for real, the thread is in no section that
-  // matters, and no sample is due.  On the path of every lock, hence as little
-  // as can be.
-  static bool plainly_real(const Word& word) {
+  // matters, and neither a sample is due nor is this acquisition to be counted.
+  // On the path of every lock, hence as little as can be.
+  __attribute__((always_inline)) static bool plainly_real(const Word& word) {
     Attention attention = Process::attention();
-    if (attention != kAttendMode) return attention == kAttendNone;
     ThreadElision& thread = Process::thread();
     // Relaxed: the bit is a hint.
-    return !(word.load(kRelaxed) & kLockElide) && thread.held.disengaged() &&
-           thread.counts != nullptr && thread.counts->acquisitions.pass();
+    auto real_by_mode = [&] {
+      return !(word.load(kRelaxed) & kLockElide) && thread.held.disengaged();
+    };
+    if (__builtin_expect(attention == kAttendMode, 1)) {
+      return real_by_mode() && thread.counts != nullptr &&
+             thread.counts->acquisitions.pass();
+    }
+    if (attention == kAttendNone) return true;
+    if ((attention & kAttendAll) || thread.counts == nullptr) return false;
+    if (!(attention & kAttendMode)) return thread.counts->recorder.pass();
+    // One that passes the recorder and not the sampler passes the recorder in
+    // acquire() again: that is too rare to be seen in the statistics.
+    return real_by_mode() && thread.counts->recorder.pass() &&
+           thread.counts->acquisitions.pass();
   }
 
   // False: acquire() would do nothing, and there is nothing to count.
@@ -365,7 +377,8 @@ class Engine {
       ovs_elision_abort cause = classify(status);
       counts.aborts[cause].increment();
       if (recorder != nullptr) {
-        recorder->abort(cause, safe_point_kind(status_code(status)));
+        recorder->abort(&word, where, kind.use, cause,
+                        safe_point_kind(status_code(status)));
       }
       if (__builtin_expect(
               counts.storm.aborted(counts.started.read(), counts.elided.read()),

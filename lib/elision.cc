@@ -84,11 +84,11 @@ void pay_attention() {
   pthread_mutex_lock(&attention_lock);
   // Relaxed: locks work in any state.
   ovs_elision_mode mode = LibraryProcess::mode();
-  Attention attention = stats::switched.recording.load(kRelaxed) ? kAttendAll
-                        : mode == OVS_ELISION_OFF                ? kAttendNone
-                        : mode == OVS_ELISION_AUTO               ? kAttendMode
-                                                                 : kAttendAll;
-  state.attention.store(attention, kRelaxed);
+  unsigned attention = mode == OVS_ELISION_OFF    ? kAttendNone
+                       : mode == OVS_ELISION_AUTO ? kAttendMode
+                                                  : kAttendAll;
+  if (stats::switched.recording.load(kRelaxed)) attention |= kAttendCount;
+  state.attention.store(static_cast<Attention>(attention), kRelaxed);
   pthread_mutex_unlock(&attention_lock);
 }
 

@@ -128,7 +128,11 @@ void ExclusiveLock<Core>::lock_slowly(Core& lock, const char* where) {
       (lock.word.load(kRelaxed) & kLiveAndElide) == kLiveAndElide) {
     lock.word.fetch_and(~kLockElide, kRelaxed);
   }
-  LockResult result = lock.lock(held_locks().self());
+  LockResult result = lock.try_lock(held_locks().self());
+  if (result == LockResult::kBusy) {
+    Wait<Engine> wait(&lock.word, where, Core::kUse);
+    result = lock.lock(held_locks().self());
+  }
   if (result != LockResult::kDone) report_lock(lock, where, result);
   lock.where.store(where, kRelaxed);
 }

@@ -8,7 +8,8 @@
 // parts that differ:
 //
 //   take(lock, where)          takes the real lock, or reports
-//   take_slowly(lock, where)   the same, out of line: the word is likely odd
+//   take_slowly(lock, where)   the same, out of line: the word is likely odd;
+//                              both tell the statistics of a wait (Wait)
 //   try_take(lock, where)      tries to; or reports
 //   await(lock)                waits in its queue until it is, or was, released
 //   report_relock(lock, where) the caller holds the lock elided already
@@ -28,16 +29,34 @@
 
 namespace ovsthread {
 
+// A wait for LOCK, which is held: the time until it ends, for the statistics.
+template <class Engine>
+class Wait {
+ public:
+  Wait(const void *lock, const char *where, ovs_lock_use use)
+      : recorder_(Engine::recorder()), lock_(lock), where_(where), use_(use) {
+    if (recorder_ != nullptr) recorder_->wait();
+  }
+  ~Wait() {
+    if (recorder_ != nullptr) recorder_->end_wait(lock_, where_, use_);
+  }
+  Wait(const Wait &) = delete;
+  Wait &operator=(const Wait &) = delete;
+
+ private:
+  stats::Recorder *recorder_;
+  const void *lock_;
+  const char *where_;
+  ovs_lock_use use_;
+};
+
 // Takes the real lock, and counts it if statistics are on.
 template <class Operation>
 __attribute__((always_inline)) inline void take_counted(
     typename Operation::Lock &lock, const char *where,
     stats::Recorder *recorder) {
-  if (recorder == nullptr) return Operation::take_slowly(lock, where);
-  if (__builtin_expect(!Operation::try_take(lock, where), 0)) {
-    recorder->wait();
-    Operation::take_slowly(lock, where);
-  }
+  Operation::take_slowly(lock, where);
+  if (recorder == nullptr) return;
   Operation::Engine::count_real(*recorder, Operation::kKind, lock.word, where);
 }
 

@@ -56,9 +56,24 @@ uint64_t Recorder::now() {
          static_cast<uint64_t>(time.tv_nsec);
 }
 
-void Recorder::abort(ovs_elision_abort cause, unsigned safe_point) {
+uint32_t Recorder::end_gap() {
+  uint32_t weight = gap_;
+  if (n_single_ < kSingly) {
+    n_single_++;
+  } else {
+    // A linear congruence (Numerical Recipes); the upper bits are the good
+    // ones.
+    random_ = random_ * 1664525 + 1013904223;
+    gap_ = 1 + random_ / (UINT32_MAX / kMaxGap + 1);
+  }
+  to_pass_ = gap_ - 1;
+  return weight;
+}
+
+void Recorder::abort(const void* lock, const char* where, ovs_lock_use use,
+                     ovs_elision_abort cause, unsigned safe_point) {
   n_notes_ = 0;
-  Tally& tally = *first_;
+  Tally& tally = tally_of(lock, where, use);
   add(tally, tally.aborts[cause], 1);
   if (cause == OVS_ABORT_SAFE_POINT) {
     add(tally, tally.safe_points[safe_point], 1);
@@ -66,11 +81,16 @@ void Recorder::abort(ovs_elision_abort cause, unsigned safe_point) {
   if (cause == OVS_ABORT_BUSY) wait();
 }
 
+void Recorder::end_wait(const void* lock, const char* where, ovs_lock_use use) {
+  add_wait(tally_of(lock, where, use), waited());
+  waiting_since_ = 0;
+}
+
 void Recorder::take_slowly(const void* lock, const char* where,
                            ovs_lock_use use) {
   uint64_t ns = waited();
   Tally& tally = tally_of(lock, where, use);
-  add(tally, tally.real, 1);
+  add(tally, tally.real, weight_);
   if (__builtin_expect(ns != 0, 0)) add_wait(tally, ns);
   set_way(tally, way_);
   leave();
@@ -95,21 +115,22 @@ void Recorder::note(const void* lock, const char* where, ovs_lock_use use,
 
 void Recorder::add_notes() {
   Tally* tally = first_;
-  leave();
   if (__builtin_expect(waited_ != 0, 0)) add_wait(*tally, waited_);
   set_way(*tally, OVS_LOCK_WAY_ELIDES);
+  const uint64_t weight = weight_;
   for (unsigned i = 0;;) {
-    add(*tally, tally->elided, notes_[i].elided);
-    if (notes_[i].real != 0) add(*tally, tally->real, notes_[i].real);
+    add(*tally, tally->elided, notes_[i].elided * weight);
+    if (notes_[i].real != 0) add(*tally, tally->real, notes_[i].real * weight);
     if (++i == n_notes_) break;
     tally = &tally_of(notes_[i].lock, notes_[i].where, notes_[i].use);
   }
   n_notes_ = 0;
   if (__builtin_expect(not_noted_elided_ + not_noted_real_ != 0, 0)) {
     Tally& others = shared_tally();
-    add(others, others.elided, not_noted_elided_);
-    add(others, others.real, not_noted_real_);
+    add(others, others.elided, not_noted_elided_ * weight);
+    add(others, others.real, not_noted_real_ * weight);
   }
+  leave();
 }
 
 void Recorder::forget() {
@@ -118,6 +139,7 @@ void Recorder::forget() {
   mask_ = 0;
   n_used_ = 0;
   n_notes_ = 0;
+  begin();
 }
 
 Recorder::Slot& Recorder::slot_of(const void* lock, const char* where,

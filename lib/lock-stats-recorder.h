@@ -20,6 +20,12 @@
 //
 // A thread finds the tally of a lock and a place in a table of its own, which
 // grows with the number of them.
+//
+// To look up and count each acquisition would cost what ten or twenty per cent
+// of a short section do.  So a thread counts its first acquisitions one by one,
+// and then one in some sixty, which stands for those since the last one; the
+// gaps are drawn, since programs take their locks in turns.  What is rare and
+// dear by itself, aborts and waits, is always counted.
 #ifndef OVSTHREAD_LIB_LOCK_STATS_RECORDER_H_
 #define OVSTHREAD_LIB_LOCK_STATS_RECORDER_H_
 
@@ -51,22 +57,37 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
+  // Whether an acquisition is one of those that another one stands for, and
+  // need not arrive unless it has to wait.
+  bool pass() {
+    if (to_pass_ == 0) return false;
+    to_pass_--;
+    return true;
+  }
+
   // ELISION: whether it is on.
   void arrive(bool elision) {
     waiting_since_ = 0;
     way_ = elision ? OVS_LOCK_WAY_UNKNOWN : OVS_LOCK_WAY_OFF;
+    weight_ = pass() ? 0 : end_gap();
   }
   void wait() {
     if (waiting_since_ == 0) waiting_since_ = now();
   }
+  // The wait is over: the lock was taken for real.
+  void end_wait(const void* lock, const char* where, ovs_lock_use use);
   // The acquisition has ended, whether anybody still counts it or not: the next
-  // one may be counted without having arrived.
-  void leave() { waiting_since_ = 0; }
+  // one may come without having arrived.
+  void leave() {
+    waiting_since_ = 0;
+    weight_ = 0;
+  }
   void refuse(bool vetoed) {
     way_ = vetoed ? OVS_LOCK_WAY_VETOED : OVS_LOCK_WAY_REAL;
   }
   // Finds the tally now: once the section has been left, the lock may be gone.
   void start(const void* lock, const char* where, ovs_lock_use use) {
+    if (__builtin_expect(!is_counted(), 1)) return;
     waited_ = waited();
     way_ = OVS_LOCK_WAY_ELIDES;
     Tally* tally = find(lock, where, use);
@@ -76,7 +97,8 @@ class Recorder {
     not_noted_elided_ = 0;
     not_noted_real_ = 0;
   }
-  void abort(ovs_elision_abort cause, unsigned safe_point);
+  void abort(const void* lock, const char* where, ovs_lock_use use,
+             ovs_elision_abort cause, unsigned safe_point);
   void nest(const void* lock, const char* where, ovs_lock_use use,
             bool elided) {
     if (__builtin_expect(n_notes_ != 0, 0)) note(lock, where, use, elided);
@@ -85,6 +107,7 @@ class Recorder {
     if (__builtin_expect(n_notes_ != 0, 0)) add_notes();
   }
   void take(const void* lock, const char* where, ovs_lock_use use) {
+    if (__builtin_expect(!is_counted(), 1)) return;
     Tally* tally = find(lock, where, use);
     if (__builtin_expect(tally == nullptr || waiting_since_ != 0 ||
                              !(way_ == OVS_LOCK_WAY_UNKNOWN ||
@@ -92,7 +115,15 @@ class Recorder {
                          0)) {
       return take_slowly(lock, where, use);
     }
-    tally->real.store(tally->real.load(kRelaxed) + 1, kRelaxed);
+    tally->real.store(tally->real.load(kRelaxed) + weight_, kRelaxed);
+    weight_ = 0;
+  }
+
+  // Another thread counts here from now on: its first ones one by one.
+  void begin() {
+    to_pass_ = 0;
+    gap_ = 1;
+    n_single_ = 0;
   }
 
   // In a child of fork: its table is a new one.
@@ -121,7 +152,16 @@ class Recorder {
   // Of a thread that has no slots.
   static constinit Slot no_slot_;
 
+  // How many acquisitions of a thread are counted one by one.
+  static constexpr uint32_t kSingly = 1024;
+  // A power of 2, twice the mean gap behind them.
+  static constexpr uint32_t kMaxGap = 128;
+
   static uint64_t now();
+  // Whether the acquisition is to be counted, or has waited.
+  bool is_counted() const { return (weight_ | waiting_since_) != 0; }
+  // Draws the next gap, and returns the length of the one that has ended.
+  uint32_t end_gap();
   // Of the acquisition so far, in ns; 0 if it did not wait.
   uint64_t waited() const {
     return waiting_since_ == 0 ? 0 : now() - waiting_since_;
@@ -156,6 +196,11 @@ class Recorder {
   Slot* slots_ = &no_slot_;
   uint32_t mask_ = 0;  // the number of slots, a power of 2, less 1
   uint32_t n_used_ = 0;
+  uint32_t to_pass_ = 0;   // before the next one is counted
+  uint32_t gap_ = 1;       // from the last one that was counted to the next
+  uint32_t n_single_ = 0;  // that were counted one by one
+  uint32_t random_ = 1;
+  uint32_t weight_ = 0;         // of this one; 0: it is not counted
   uint64_t waiting_since_ = 0;  // 0: it does not wait
   uint64_t waited_ = 0;
   uint32_t way_ = OVS_LOCK_WAY_UNKNOWN;

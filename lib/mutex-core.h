@@ -39,6 +39,8 @@
 #ifndef OVSTHREAD_LIB_MUTEX_CORE_H_
 #define OVSTHREAD_LIB_MUTEX_CORE_H_
 
+#include <ovsthread/lock-stats.h>
+
 #include <cstdint>
 #include <type_traits>
 
@@ -62,6 +64,7 @@ inline constexpr uint32_t kMutexDestroyed = kMutexWaiters;
 template <class A, class Platform>
 struct MutexCore {
   static constexpr const char* kName = "mutex";
+  static constexpr ovs_lock_use kUse = OVS_LOCK_USE_MUTEX;
   static constexpr uint32_t kDestroyed = kMutexDestroyed;
 
   typename A::template Atomic<uint32_t> word;

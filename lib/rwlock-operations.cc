@@ -55,6 +55,7 @@ void rwlock_read_slowly(RealRwLock& lock, const char* where,
           {"deadlock: second read lock of an rwlock while a writer waits",
            "rwlock", &lock, where, "held since", mine->where()});
     }
+    Wait<elision::LibraryEngine> wait(&lock.word, where, OVS_LOCK_USE_READ);
     result = lock.read_lock(held_locks().self());
   }
   if (result != LockResult::kDone) rwlock_report(lock, where, result);
@@ -67,6 +68,7 @@ void rwlock_write_slowly(RealRwLock& lock, const char* where,
       report_misuse({"deadlock: write lock of an rwlock that the caller reads",
                      "rwlock", &lock, where, "held since", mine->where()});
     }
+    Wait<elision::LibraryEngine> wait(&lock.word, where, OVS_LOCK_USE_WRITE);
     result = lock.write_lock(held_locks().self());
   }
   if (result != LockResult::kDone) rwlock_report(lock, where, result);

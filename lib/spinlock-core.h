@@ -31,6 +31,8 @@
 #ifndef OVSTHREAD_LIB_SPINLOCK_CORE_H_
 #define OVSTHREAD_LIB_SPINLOCK_CORE_H_
 
+#include <ovsthread/lock-stats.h>
+
 #include <cstdint>
 
 #include "atomics.h"
@@ -47,6 +49,7 @@ inline constexpr uint32_t kSpinDestroyed = 2;
 template <class A, class Platform>
 struct SpinLockCore {
   static constexpr const char* kName = "spin lock";
+  static constexpr ovs_lock_use kUse = OVS_LOCK_USE_SPIN;
   static constexpr uint32_t kDestroyed = kSpinDestroyed;
 
   typename A::template Atomic<uint32_t> word;

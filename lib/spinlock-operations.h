@@ -16,7 +16,7 @@ extern template class ExclusiveLock<RealSpinLock>;
 struct LockSpinLock : ExclusiveLock<RealSpinLock> {
   static constexpr elision::LockKind kKind = {
       Hold::kElidedExclusive, ~kLockElide, kOwnerMask, 0, 0, 0,
-      OVS_LOCK_USE_SPIN};
+      RealSpinLock::kUse};
 };
 
 }  // namespace ovsthread

@@ -9,6 +9,12 @@
  * switches them on.  Each thread then counts in memory of its own, never inside
  * a transaction, so that no section aborts because it is counted.
  *
+ * Aborts and waits are all counted.  Of the acquisitions, a thread's first 1024
+ * are counted one by one, and then one in 64 or so, which stands for those
+ * since the last one: to count each would slow down short sections.  A number
+ * of N acquisitions is then some 9 / sqrt(N) off: 1 % of a million, 9 % of ten
+ * thousand.
+ *
  * Taking a lock again after waiting on a condition is no acquisition that is
  * counted.
  *
