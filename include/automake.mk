@@ -14,6 +14,7 @@ ovsthread_HEADERS = \
 	include/ovsthread/mutex.h \
 	include/ovsthread/rcu.h \
 	include/ovsthread/rwlock.h \
+	include/ovsthread/rwsem.h \
 	include/ovsthread/spinlock.h \
 	include/ovsthread/thread.h \
 	include/ovsthread/topology.h
@@ -25,7 +26,8 @@ compat_HEADERS = \
 	include/ovsthread/compat/ovs-rcu.h \
 	include/ovsthread/compat/ovs-thread.h \
 	include/ovsthread/compat/ovsthread-helpers.h \
-	include/ovsthread/compat/ovsthread-rwlock.h
+	include/ovsthread/compat/ovsthread-rwlock.h \
+	include/ovsthread/compat/ovsthread-rwsem.h
 
 compat_openvswitchdir = $(includedir)/ovsthread/compat/openvswitch
 compat_openvswitch_HEADERS = \

@@ -23,6 +23,7 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/compat-locks.cc \
 	lib/compat-pthread.cc \
 	lib/compat-rcu.cc \
+	lib/compat-rwsem.cc \
 	lib/compat-thread.cc \
 	lib/cpu-clock.h \
 	lib/elision-adapt.h \
@@ -78,6 +79,10 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/rwlock-operations.cc \
 	lib/rwlock-operations.h \
 	lib/rwlock.cc \
+	lib/rwsem-core.h \
+	lib/rwsem-operations.cc \
+	lib/rwsem-operations.h \
+	lib/rwsem.cc \
 	lib/spinlock-core.h \
 	lib/spinlock-operations.h \
 	lib/spinlock.cc \

@@ -25,22 +25,26 @@ namespace ovsthread {
 
 enum class FutexQueue : uint32_t { kExclusive = 1, kShared = 2 };
 
-inline long futex(const uint32_t* word, int operation, uint32_t value,
-                  const timespec* deadline, FutexQueue queue) {
+// Returns 0 or an error number.
+inline int futex(const uint32_t* word, int operation, uint32_t value,
+                 const timespec* deadline, FutexQueue queue) {
   // Locks leave errno alone, as the pthread ones do.
   int saved_errno = errno;
   long result = syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value,
                         deadline, nullptr, static_cast<uint32_t>(queue));
+  int error = result < 0 ? errno : 0;
   errno = saved_errno;
-  return result;
+  return error;
 }
 
 // Sleeps in QUEUE while WORD is EXPECTED, but not beyond the DEADLINE, if there
-// is one, of CLOCK_MONOTONIC.  May return early.  Blocking.
-inline void futex_wait(const RealAtomics::Atomic<uint32_t>& word,
-                       uint32_t expected, FutexQueue queue,
-                       const timespec* deadline = nullptr) {
-  futex(word.address(), FUTEX_WAIT_BITSET, expected, deadline, queue);
+// is one, of CLOCK_MONOTONIC.  May return early.  Returns 0, or what ended it:
+// EAGAIN (WORD is not EXPECTED), ETIMEDOUT, or EINTR (a signal; always if a
+// handler ran and there is a deadline).  Blocking.
+inline int futex_wait(const RealAtomics::Atomic<uint32_t>& word,
+                      uint32_t expected, FutexQueue queue,
+                      const timespec* deadline = nullptr) {
+  return futex(word.address(), FUTEX_WAIT_BITSET, expected, deadline, queue);
 }
 
 // Wakes up to COUNT threads that sleep in QUEUE of WORD.  Lock-free.

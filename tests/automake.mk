@@ -116,6 +116,7 @@ unit_programs = \
 	tests/unit/ovstest \
 	tests/unit/rcu \
 	tests/unit/rwlock \
+	tests/unit/rwsem \
 	tests/unit/spinlock \
 	tests/unit/thread \
 	tests/unit/thread-id \
@@ -244,6 +245,10 @@ tests_unit_rcu_LDADD = $(unit_ldadd)
 tests_unit_rwlock_SOURCES = tests/unit/lock-testing.h tests/unit/test-rwlock.cc
 tests_unit_rwlock_CPPFLAGS = $(unit_cppflags)
 tests_unit_rwlock_LDADD = $(unit_ldadd)
+
+tests_unit_rwsem_SOURCES = tests/unit/lock-testing.h tests/unit/test-rwsem.cc
+tests_unit_rwsem_CPPFLAGS = $(unit_cppflags)
+tests_unit_rwsem_LDADD = $(unit_ldadd)
 
 tests_unit_spinlock_SOURCES = tests/unit/lock-testing.h tests/unit/test-spinlock.cc
 tests_unit_spinlock_CPPFLAGS = $(unit_cppflags)

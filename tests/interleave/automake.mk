@@ -43,6 +43,14 @@ tests_interleave_rwlock_SOURCES = \
 tests_interleave_rwlock_CPPFLAGS = $(interleave_cppflags)
 tests_interleave_rwlock_LDADD = $(interleave_ldadd) lib/libovsthread-core.la
 
+check_PROGRAMS += tests/interleave/rwsem
+TESTS += tests/interleave/rwsem
+tests_interleave_rwsem_SOURCES = \
+	tests/interleave/model-platform.h \
+	tests/interleave/rwsem.cc
+tests_interleave_rwsem_CPPFLAGS = $(interleave_cppflags)
+tests_interleave_rwsem_LDADD = $(interleave_ldadd) lib/libovsthread-core.la
+
 check_PROGRAMS += tests/interleave/spinlock
 TESTS += tests/interleave/spinlock
 tests_interleave_spinlock_SOURCES = \
