@@ -80,7 +80,8 @@ tests_libovstest_la_SOURCES = \
 	tests/test-cmap-check.cc \
 	tests/test-cmap-sweep.cc \
 	tests/test-hmap.cc \
-	tests/test-rcu.cc
+	tests/test-rcu.cc \
+	tests/test-rwsem.cc
 
 bin_PROGRAMS += tests/ovstest
 tests_ovstest_CPPFLAGS = $(AM_CPPFLAGS) $(ABSL_CFLAGS)

@@ -107,6 +107,8 @@ refuses test-hmap --seed= :: from 0 to
 refuses test-hmap --json :: no option
 refuses test-rcu 1 :: one argument too many
 refuses test-rcu --json :: no option
+refuses test-rwsem check 1 :: one argument too many
+refuses test-rwsem check --json :: no option
 refuses elision on :: one argument too many
 refuses elision --pin :: no option
 refuses elision --json=1 :: takes no value
@@ -137,7 +139,7 @@ address_space=unlimited
 
 # Help and version go to stdout.
 for command in '' 'test-cmap check' "$benchmark" "$sweep" test-hmap test-rcu \
-  elision stats; do
+  'test-rwsem check' elision stats; do
   "$ovstest" $command --help >arguments-out.$$ 2>arguments-err.$$ &&
     ! test -s arguments-err.$$ &&
     grep -q "^usage: ovstest${command:+ $command}" arguments-out.$$

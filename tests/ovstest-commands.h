@@ -17,6 +17,7 @@ absl::Status test_cmap_check(Words words);
 absl::Status test_cmap_sweep(Words words);
 absl::Status test_hmap(Words words);
 absl::Status test_rcu(Words words);
+absl::Status test_rwsem_check(Words words);
 
 }  // namespace ovstest
 

@@ -31,6 +31,8 @@ run test-hmap && prints '............\n'
 result $? 'ovstest test-hmap'
 run test-rcu && prints ''
 result $? 'ovstest test-rcu'
+run test-rwsem check && prints ''
+result $? 'ovstest test-rwsem check'
 
 # What the machine can do decides whether there is a TM column.
 run elision --json && perl -MJSON::PP -e '

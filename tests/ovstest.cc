@@ -35,6 +35,8 @@ constexpr Command kCommands[] = {
      test_cmap_sweep},
     {"test-hmap", "Checks hmap.", test_hmap},
     {"test-rcu", "Checks RCU.", test_rcu},
+    {"test-rwsem check", "Checks the recursive reader-writer semaphore.",
+     test_rwsem_check},
     {"elision", "Says why locks are elided here, or why not.", elision},
     {"stats", "Shows the statistics of locks of running programs.", stats},
 };
