@@ -79,12 +79,14 @@ LockResult wait_in_queue(RealRwSem& sem, uint32_t as_writer, bool hopeless,
 int rwsem_read(RealRwSem& sem, const char* where, RwSemPatience patience) {
   if (rwsem_try_read(sem, where)) return 0;
   const HeldLock* mine = held_locks().find(&sem.word);
+  const char* since = mine != nullptr ? mine->where() : nullptr;
   int error = 0;
-  LockResult result = wait_in_queue(
-      sem, 0, mine != nullptr && patience.deadline == nullptr, patience, error);
+  LockResult result =
+      wait_in_queue(sem, 0, since != nullptr && patience.deadline == nullptr,
+                    patience, error);
   if (result == LockResult::kHeld) {
     report_misuse({"deadlock: second read lock of an %s while a writer waits",
-                   "rwsem", &sem, where, "held since", mine->where()});
+                   "rwsem", &sem, where, "held since", since});
   }
   if (result == LockResult::kBusy) return error;
   note_read(sem, where);
