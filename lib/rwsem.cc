@@ -14,10 +14,9 @@ RealRwSem& core(const RwSemaphore* sem) {
   return *reinterpret_cast<RealRwSem*>(const_cast<RwSemaphore*>(sem));
 }
 
-// steady_clock is CLOCK_MONOTONIC; the kernel takes no time before its start.
-timespec to_timespec(std::chrono::steady_clock::time_point time) {
-  using std::chrono::nanoseconds;
-  int64_t ns = nanoseconds(time.time_since_epoch()).count();
+// Nanoseconds of steady_clock, which is CLOCK_MONOTONIC.  The kernel takes no
+// time before its start.
+timespec to_timespec(int64_t ns) {
   if (ns < 0) ns = 0;
   return {static_cast<time_t>(ns / 1000000000), ns % 1000000000};
 }
@@ -44,15 +43,13 @@ bool RwSemaphore::try_lock_shared() {
   return rwsem_try_read(core(this), site_in_code(__builtin_return_address(0)));
 }
 
-bool RwSemaphore::try_lock_until(
-    std::chrono::steady_clock::time_point deadline) {
+bool RwSemaphore::lock_before(int64_t deadline) {
   timespec time = to_timespec(deadline);
   return rwsem_write(core(this), site_in_code(__builtin_return_address(0)),
                      {&time, false}) == 0;
 }
 
-bool RwSemaphore::try_lock_shared_until(
-    std::chrono::steady_clock::time_point deadline) {
+bool RwSemaphore::lock_shared_before(int64_t deadline) {
   timespec time = to_timespec(deadline);
   return rwsem_read(core(this), site_in_code(__builtin_return_address(0)),
                     {&time, false}) == 0;

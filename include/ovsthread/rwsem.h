@@ -49,8 +49,12 @@ class OVSTHREAD_EXPORT RwSemaphore {
   bool try_lock_shared_for(std::chrono::duration<Rep, Period> duration) {
     return try_lock_shared_until(deadline(duration));
   }
-  bool try_lock_until(std::chrono::steady_clock::time_point deadline);
-  bool try_lock_shared_until(std::chrono::steady_clock::time_point deadline);
+  bool try_lock_until(std::chrono::steady_clock::time_point deadline) {
+    return lock_before(nanoseconds(deadline));
+  }
+  bool try_lock_shared_until(std::chrono::steady_clock::time_point deadline) {
+    return lock_shared_before(nanoseconds(deadline));
+  }
 
   // The same, but false when a signal handler has run in the calling thread
   // while it slept.  Blocking.
@@ -74,6 +78,13 @@ class OVSTHREAD_EXPORT RwSemaphore {
   uint64_t handed() const;
 
  private:
+  // What is exported names no type of the standard library.
+  static int64_t nanoseconds(std::chrono::steady_clock::time_point time) {
+    return std::chrono::nanoseconds(time.time_since_epoch()).count();
+  }
+  bool lock_before(int64_t deadline);
+  bool lock_shared_before(int64_t deadline);
+
   template <class Rep, class Period>
   static std::chrono::steady_clock::time_point deadline(
       std::chrono::duration<Rep, Period> duration) {
