@@ -11,6 +11,8 @@
 //   A::Var<T>         data that an atomic publishes; the model checks its
 //   races; A::acquire(n)...  the memory order of the operation numbered n;
 //   A::fence(order)   a fence;
+//   A::light_fence(order), A::heavy_fence(order)   two that are fences to each
+//                     other: light ones cost nothing, heavy ones much;
 //   A::relax()        what a spinning thread does between two looks.
 //
 // Numbered pairing.  Every order but relaxed carries a number, unique within
@@ -118,6 +120,17 @@ struct RealAtomics {
 #endif
   }
 
+  // Whether heavy fences make up for light ones; see atomics-fences.cc.
+  static bool asymmetric;
+  static void light_fence(std::memory_order order) {
+    if (__builtin_expect(!asymmetric, 0)) return fence(order);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  static void heavy_fence(std::memory_order order) {
+    if (__builtin_expect(!asymmetric, 0)) return fence(order);
+    expedite();
+  }
+
   static void relax() {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -125,6 +138,9 @@ struct RealAtomics {
     asm volatile("isb" ::: "memory");
 #endif
   }
+
+ private:
+  static void expedite();
 };
 
 inline constexpr std::memory_order kRelaxed = std::memory_order_relaxed;

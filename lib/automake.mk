@@ -7,6 +7,7 @@ lib_libovsthread_core_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libovsthread_core_la_CXXFLAGS = $(AM_CXXFLAGS) $(HWLOC_CFLAGS) -fvisibility=hidden -fno-strict-aliasing -ftls-model=initial-exec
 lib_libovsthread_core_la_LIBADD = $(HWLOC_LIBS)
 lib_libovsthread_core_la_SOURCES = \
+	lib/atomics-fences.cc \
 	lib/atomics.h \
 	lib/cmap-batch.h \
 	lib/cmap-bin.h \
@@ -76,8 +77,11 @@ lib_libovsthread_core_la_SOURCES = \
 	lib/rcu.cc \
 	lib/rcu.h \
 	lib/rwlock-core.h \
+	lib/rwlock-lines.cc \
+	lib/rwlock-lines.h \
 	lib/rwlock-operations.cc \
 	lib/rwlock-operations.h \
+	lib/rwlock-readers.h \
 	lib/rwlock.cc \
 	lib/rwsem-core.h \
 	lib/rwsem-operations.cc \

@@ -36,6 +36,8 @@ RealRwLock& core(const ovs_rwlock* lock) {
   static_assert(offsetof(RealRwLock, waiting_writers) ==
                 offsetof(ovs_rwlock, waiting_writers));
   static_assert(offsetof(RealRwLock, where) == offsetof(ovs_rwlock, where));
+  static_assert(offsetof(RealRwLock, inhibited_until) ==
+                offsetof(ovs_rwlock, inhibited_until));
   return *reinterpret_cast<RealRwLock*>(const_cast<ovs_rwlock*>(lock));
 }
 
@@ -57,6 +59,14 @@ void ovs_mutex_init_adaptive(ovs_mutex* mutex) {
 
 void ovs_spin_init(ovs_spin* lock) {
   *lock = {ovsthread::kLockLive, ovsthread::kNeverTaken};
+}
+
+// Relaxed: a lock more or less that becomes biased is no harm.
+void ovs_rwlock_set_bias(bool allowed) {
+  ovsthread::bias_allowed.store(allowed, ovsthread::kRelaxed);
+}
+bool ovs_rwlock_get_bias() {
+  return ovsthread::bias_allowed.load(ovsthread::kRelaxed);
 }
 
 void ovs_rwlock_init(ovs_rwlock* lock) { *lock = OVS_RWLOCK_INITIALIZER; }

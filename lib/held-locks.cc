@@ -11,7 +11,7 @@ namespace ovsthread {
 
 uint32_t HeldLocks::assign_self() { return self_ = lock_number(thread_id()); }
 
-void HeldLocks::push_to_heap(const void* lock, const char* where) {
+void HeldLocks::push_to_heap(const void* lock, Hold hold, const char* where) {
   if (n_heap_ == heap_capacity_) {
     uint32_t capacity = heap_capacity_ == 0 ? 4 * kInline : 2 * heap_capacity_;
     void* grown = realloc(heap_, capacity * sizeof *heap_);
@@ -19,7 +19,7 @@ void HeldLocks::push_to_heap(const void* lock, const char* where) {
     heap_ = static_cast<HeldLock*>(grown);
     heap_capacity_ = capacity;
   }
-  heap_[n_heap_++].set(lock, Hold::kCounted, where);
+  heap_[n_heap_++].set(lock, hold, where);
 }
 
 HeldLock* HeldLocks::find_in_heap(const void* lock) {

@@ -11,7 +11,7 @@
 // transaction that touches it.  It has room for a few holds; more read holds go
 // to the heap, more elided ones do not happen (the transaction gives up).
 //
-// Progress: push_counted(): lock-free, but for an allocation when the list is
+// Progress: push_real(): lock-free, but for an allocation when the list is
 // full. The rest: wait-free.
 #ifndef OVSTHREAD_LIB_HELD_LOCKS_H_
 #define OVSTHREAD_LIB_HELD_LOCKS_H_
@@ -25,6 +25,7 @@ enum class Hold : unsigned char {
   kElidedExclusive,  // a mutex, or an rwlock for writing
   kElidedShared,     // an rwlock for reading
   kCounted,          // for real: one of the readers in the lock's word
+  kBiased,           // for real: a reader who is announced (rwlock-readers.h)
 };
 
 class HeldLock {
@@ -37,7 +38,7 @@ class HeldLock {
     return reinterpret_cast<const void*>(tagged_ & ~kHoldMask);
   }
   Hold hold() const { return static_cast<Hold>(tagged_ & kHoldMask); }
-  bool elided() const { return hold() != Hold::kCounted; }
+  bool elided() const { return hold() < Hold::kCounted; }
   const char* where() const { return where_; }
 
  private:
@@ -78,10 +79,10 @@ class HeldLocks {
     engaged_++;
   }
 
-  // For counted holds.
-  void push_counted(const void* lock, const char* where) {
-    if (__builtin_expect(full(), 0)) return push_to_heap(lock, where);
-    inline_[n_++].set(lock, Hold::kCounted, where);
+  // For holds that are not elided.
+  void push_real(const void* lock, Hold hold, const char* where) {
+    if (__builtin_expect(full(), 0)) return push_to_heap(lock, hold, where);
+    inline_[n_++].set(lock, hold, where);
   }
 
   // The youngest hold of LOCK, or null.
@@ -112,7 +113,7 @@ class HeldLocks {
   static constexpr uint16_t kSuspended = 256;
 
   uint32_t assign_self();
-  void push_to_heap(const void* lock, const char* where);
+  void push_to_heap(const void* lock, Hold hold, const char* where);
   HeldLock* find_in_heap(const void* lock);
   bool in_heap(const HeldLock* held) const {
     return held < inline_ || held >= inline_ + kInline;

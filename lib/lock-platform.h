@@ -10,10 +10,14 @@
 #include <cstdint>
 
 #include "atomics.h"
+#include "cpu-clock.h"
 #include "elision.h"
 #include "futex.h"
 
 namespace ovsthread {
+
+template <class A, class Platform, unsigned slots>
+class RwReaders;
 
 struct LockPlatform {
   // A pthread mutex, since only such a one can wait on a pthread condition.
@@ -46,6 +50,17 @@ struct LockPlatform {
     elision::safe_point(OVS_SAFE_POINT_WAKE);
     futex_wake(word, count, queue);
   }
+  // On another word than that of a lock.
+  static void sleep(const RealAtomics::Atomic<uint32_t>& word,
+                    uint32_t expected) {
+    futex_wait(word, expected, FutexQueue::kShared);
+  }
+
+  static uint64_t now() { return cpu_clock(); }
+
+  // All readers who are announced, of all locks.
+  static RwReaders<RealAtomics, LockPlatform, 5>& readers();
+
   // Locks share gates: one is had only for moments.
   static Gate& gate_of(const void* lock);
   static void wait_on(pthread_cond_t& condition, Gate& gate) {

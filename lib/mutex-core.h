@@ -10,7 +10,7 @@
 //   bit 2    GATE       a waiter on a condition left the lock through the gate
 //   bit 3    ELIDE      in mode auto: elide; for all threads alike
 //   bit 4    RECURSIVE  the holder may lock again
-//   5 to 31  owner      number of the holder, 0: free
+//   6 to 31  owner      number of the holder, 0: free
 //
 //   state \ operation  lock            trylock   unlock        destroy
 //   0, destroyed       misuse          misuse    misuse        misuse

@@ -25,9 +25,11 @@ HeldLocks& held_locks() { return elision::tls_elision.held; }
 
 [[noreturn]] void report_not_held(const RealRwLock& lock, const char* where,
                                   const char* what) {
-  bool is_held = !RealRwLock::is_free(lock.word.load(kRelaxed));
+  // Readers who are announced leave no place in the lock.
   report(lock, where, what,
-         is_held ? "held by another thread since" : "last taken at");
+         lock.is_held_in_word() ? "held by another thread since"
+         : lock.seems_held()    ? "read by another thread; last noted at"
+                                : "last taken at");
 }
 
 }  // namespace
@@ -74,12 +76,25 @@ void rwlock_write_slowly(RealRwLock& lock, const char* where,
   if (result != LockResult::kDone) rwlock_report(lock, where, result);
 }
 
+void rwlock_consider_bias(RealRwLock& lock) {
+  // Relaxed: as where it is set.
+  if (!bias_allowed.load(kRelaxed)) return;
+  if (tls_reader_line != nullptr || acquire_reader_line() != nullptr) {
+    lock.set_bias();
+  }
+}
+
 void EitherRwLock::unlock(RealRwLock& lock, const char* where) {
   HeldLock* held = held_locks().find(&lock.word);
   if (held != nullptr) {
     if (held->elided()) return elision::LibraryEngine::release(held);
+    bool biased = held->hold() == Hold::kBiased;
     held_locks().remove(held);
-    lock.read_unlock();
+    if (biased) {
+      lock.read_unlock_biased(*tls_reader_line);
+    } else {
+      lock.read_unlock();
+    }
     // Not wholly released, if it was read twice.
     if (held_locks().find(&lock.word) != nullptr) return;
   } else if (lock.write_held_by(held_locks().self())) {

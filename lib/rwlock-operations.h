@@ -8,6 +8,7 @@
 #include "lock-operations.h"
 #include "lock-platform.h"
 #include "rwlock-core.h"
+#include "rwlock-lines.h"
 
 namespace ovsthread {
 
@@ -22,6 +23,10 @@ void rwlock_write_slowly(RealRwLock& lock, const char* where,
                                 LockResult result);
 [[noreturn]] void rwlock_report_relock(const RealRwLock& lock,
                                        const char* where);
+
+// The caller has counted itself in LOCK: makes it biased now and then, if that
+// is allowed, which takes a line.
+void rwlock_consider_bias(RealRwLock& lock);
 
 // What the two ways to take it share.
 struct EitherRwLock {
@@ -50,6 +55,7 @@ struct ReadLockRwLock : EitherRwLock {
       OVS_LOCK_USE_READ};
 
   static void take(RealRwLock& lock, const char* where) {
+    if (take_biased(lock, where)) return;
     LockResult result = lock.try_read_lock();
     if (__builtin_expect(result != LockResult::kDone, 0)) {
       rwlock_read_slowly(lock, where, result);
@@ -61,6 +67,7 @@ struct ReadLockRwLock : EitherRwLock {
   }
   static void await(RealRwLock& lock) { lock.await(); }
   static bool try_take(RealRwLock& lock, const char* where) {
+    if (take_biased(lock, where)) return true;
     LockResult result = lock.try_read_lock();
     if (result == LockResult::kBusy) return false;
     if (__builtin_expect(result != LockResult::kDone, 0)) {
@@ -71,19 +78,35 @@ struct ReadLockRwLock : EitherRwLock {
   }
 
  private:
+  static bool take_biased(RealRwLock& lock, const char* where) {
+    ReaderLine* line = tls_reader_line;
+    if (line == nullptr || !lock.read_biased(*line)) return false;
+    elision::tls_elision.held.push_real(&lock.word, Hold::kBiased, where);
+    return true;
+  }
+
+  // The caller is counted.
   static void note(RealRwLock& lock, const char* where) {
     lock.where.store(where, kRelaxed);
-    elision::tls_elision.held.push_counted(&lock.word, where);
+    elision::tls_elision.held.push_real(&lock.word, Hold::kCounted, where);
+    ReaderLine* line = tls_reader_line;
+    if (line == nullptr || ++line->counted % kCountedPerLook == 0) {
+      rwlock_consider_bias(lock);
+    }
   }
+
+  // A power of 2.  A look at the clock costs as much as an atomic operation.
+  static constexpr unsigned kCountedPerLook = 16;
 };
 
 struct WriteLockRwLock : EitherRwLock {
+  // A biased lock may have readers that no transaction sees.
   static constexpr elision::LockKind kKind = {Hold::kElidedExclusive,
                                               ~kLockElide,
                                               kRwWriter | kOwnerMask,
                                               kRwWriter,
                                               0,
-                                              0,
+                                              kRwBias,
                                               OVS_LOCK_USE_WRITE,
                                               false};
 

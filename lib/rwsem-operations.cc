@@ -41,7 +41,7 @@ HeldLocks& held_locks() { return elision::tls_elision.held; }
 
 void note_read(RealRwSem& sem, const char* where) {
   sem.where.store(where, kRelaxed);
-  held_locks().push_counted(&sem.word, where);
+  held_locks().push_real(&sem.word, Hold::kCounted, where);
 }
 
 // RESULT of taking it to read without waiting.  A reader's hold is noted, a
@@ -148,7 +148,7 @@ void rwsem_downgrade(RealRwSem& sem, const char* where) {
     report(sem, where, "downgrade of an %s at more than one level",
            "held since");
   }
-  held_locks().push_counted(&sem.word, where);
+  held_locks().push_real(&sem.word, Hold::kCounted, where);
 }
 
 void rwsem_destroy(RealRwSem& sem, const char* where) {

@@ -5,7 +5,7 @@
 //   bit 0    LIVE      initialised and not destroyed
 //   bit 1    set alone: destroyed
 //   bit 3    ELIDE     as in lock-word.h
-//   5 to 31  owner     number of the holder, 0: free
+//   6 to 31  owner     number of the holder, 0: free
 //
 //   state \ operation  lock     trylock  unlock   destroy
 //   0, destroyed       misuse   misuse   misuse   misuse

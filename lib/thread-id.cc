@@ -34,22 +34,25 @@ struct NameNode {
 
 A::Atomic<NameNode*> nodes{nullptr};
 
-thread_local NameNode* tls_node = nullptr;
-
-pthread_key_t exit_key;
-pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
+// Its value is the thread's node: static thread-local storage is scarce, and
+// names are seldom needed.
+pthread_key_t key;
+pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
 void release_node(void* node) {
-  tls_node = nullptr;
   // Relaxed: a reader that still sees the number gets the name of a thread that
   // has only just ended.
   static_cast<NameNode*>(node)->id.store(kThreadIdUnset, kRelaxed);
 }
 
-void create_exit_key() {
-  if (pthread_key_create(&exit_key, release_node) != 0) {
-    fatal("no thread-specific key is left for thread names");
-  }
+// The calling thread's node, or null.
+NameNode* own_node() {
+  pthread_once(&key_once, [] {
+    if (pthread_key_create(&key, release_node) != 0) {
+      fatal("no thread-specific key is left for thread names");
+    }
+  });
+  return static_cast<NameNode*>(pthread_getspecific(key));
 }
 
 NameNode* claim_node() {
@@ -80,21 +83,21 @@ uint32_t thread_id_assign() {
 }
 
 void thread_name_set(const char* name) {
-  pthread_once(&exit_key_once, create_exit_key);
-  if (tls_node == nullptr) {
-    tls_node = claim_node();
-    pthread_setspecific(exit_key, tls_node);
+  NameNode* node = own_node();
+  if (node == nullptr) {
+    node = claim_node();
+    pthread_setspecific(key, node);
   }
   uint64_t words[sizeof(ThreadName) / sizeof(uint64_t)] = {};
   memcpy(words, name, strnlen(name, sizeof words - 1));
-  tls_node->id.store(kFilling, kRelaxed);  // Relaxed: (5) keeps it before.
+  node->id.store(kFilling, kRelaxed);  // Relaxed: (5) keeps it before.
   // (5) a reader that finds a new word finds kFilling too; pairs with (6).
   A::fence(A::release(5));
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-    tls_node->words[i].store(words[i], kRelaxed);  // Relaxed: (3) publishes.
+    node->words[i].store(words[i], kRelaxed);  // Relaxed: (3) publishes.
   }
   // (3) publishes the name; pairs with (4).
-  tls_node->id.store(thread_id(), A::release(3));
+  node->id.store(thread_id(), A::release(3));
 }
 
 ThreadName thread_name(uint32_t id) {
@@ -120,7 +123,7 @@ ThreadName thread_name(uint32_t id) {
 }
 
 ThreadName thread_name() {
-  if (tls_node != nullptr) return thread_name(thread_id());
+  if (own_node() != nullptr) return thread_name(thread_id());
   ThreadName name = {"main"};
   if (gettid() == getpid()) return name;
   if (pthread_getname_np(pthread_self(), name.text, sizeof name.text) != 0) {

@@ -243,7 +243,10 @@ tests_unit_rcu_SOURCES = \
 tests_unit_rcu_CPPFLAGS = $(unit_cppflags)
 tests_unit_rcu_LDADD = $(unit_ldadd)
 
-tests_unit_rwlock_SOURCES = tests/unit/lock-testing.h tests/unit/test-rwlock.cc
+tests_unit_rwlock_SOURCES = \
+	tests/unit/lock-testing.h \
+	tests/unit/test-rwlock-bias.cc \
+	tests/unit/test-rwlock.cc
 tests_unit_rwlock_CPPFLAGS = $(unit_cppflags)
 tests_unit_rwlock_LDADD = $(unit_ldadd)
 

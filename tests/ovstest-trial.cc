@@ -12,6 +12,7 @@
 #include "openvswitch/hmap.h"
 #include "ovs-rcu.h"
 #include "ovstest-locks.h"
+#include "ovsthread-rwlock.h"
 #include "ovsthread/hash.h"
 #include "ovsthread/log.h"
 #include "team.h"
@@ -382,6 +383,8 @@ double Workload::memory_needed(const Shape& shape) {
 
 absl::StatusOr<Trial> run_trial(const Workload& workload, Container container,
                                 bool pthread_locks) {
+  // What is compared are elided and plain locks.
+  ovs_rwlock_set_bias(false);
   return pthread_locks ? run<PthreadLocks>(workload, container)
                        : run<OvsLocks>(workload, container);
 }

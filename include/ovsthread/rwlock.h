@@ -9,6 +9,9 @@
 // which ends the process with a message.  (Without a waiting writer it gets the
 // lock.)
 //
+// A lock that is mostly read, and not elided, becomes biased towards readers,
+// as ovs_rwlock does (ovsthread-rwlock.h, which also has the switch).
+//
 // When to use something else: a Mutex for short sections, it costs less.
 #ifndef OVSTHREAD_RWLOCK_H_
 #define OVSTHREAD_RWLOCK_H_
@@ -59,6 +62,7 @@ class OVSTHREAD_EXPORT OVSTHREAD_CAPABILITY("rwlock") RwLock {
   alignas(OVSTHREAD_CACHE_LINE_SIZE) uint32_t word_ = 1;
   uint32_t waiting_writers_ = 0;
   const char* where_ = "<unlocked>";
+  uint64_t inhibited_until_ = 0;
 };
 
 // Hold a lock for the life of the guard.  Messages name the place where the

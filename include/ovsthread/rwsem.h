@@ -7,7 +7,7 @@
 // they can't do, are described in compat/ovsthread-rwsem.h.
 //
 // When to use something else: an RwLock wherever no recursion is needed; it is
-// elided, costs less, and clang's analysis follows it.
+// elided, and clang's analysis follows it.
 #ifndef OVSTHREAD_RWSEM_H_
 #define OVSTHREAD_RWSEM_H_
 

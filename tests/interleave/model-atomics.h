@@ -297,6 +297,13 @@ struct ModelAtomics {
       rl::atomic_thread_fence(model(order), where);
     }
   }
+  // Full fences, both.
+  static void light_fence(std::memory_order order, Where where = Where()) {
+    fence(order, where);
+  }
+  static void heavy_fence(std::memory_order order, Where where = Where()) {
+    fence(order, where);
+  }
 
   static void relax(Where where = Where()) {
     // A processor that pauses inside a transaction aborts it.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reader-writer lock (lib/rwlock-core.h) with real and with elided holders.
+// The reader-writer lock (lib/rwlock-core.h, rwlock-readers.h) with real,
+// elided and announced holders.
 #include <cstdlib>
+#include <memory>
 
 #include "interleave/driver.h"
 #include "interleave/elided.h"
@@ -10,18 +12,67 @@
 #include "interleave/model-transactions.h"
 #include "rwlock-core.h"
 #include "rwlock-operations.h"
+#include "rwlock-readers.h"
 
 namespace {
 
+using ovsthread::Hold;
 using ovsthread::kLockElide;
 using ovsthread::kLockLive;
 using ovsthread::kRelaxed;
+using ovsthread::kRwBias;
 using ovsthread::LockResult;
 using ovsthread::ModelAtomics;
 using ovsthread::ModelElision;
 using ovsthread::ModelEngine;
 using ovsthread::ModelPlatform;
-using Core = ovsthread::RwLockCore<ModelAtomics, ModelPlatform>;
+
+// A scenario owns one, with a line for each thread.
+class RwPlatform : public ModelPlatform {
+ public:
+  using Readers = ovsthread::RwReaders<ModelAtomics, RwPlatform, 1>;
+  using Line = Readers::Line;
+
+  // The first N_LINES threads have lines from the beginning.
+  explicit RwPlatform(unsigned n_lines) {
+    current_ = this;
+    for (unsigned i = 0; i < n_lines; i++) readers_.add(new_line(i));
+  }
+
+  static Readers& readers() { return current_->readers_; }
+  // The calling thread's, null if it has none.
+  static Line*& line() { return current_->line_of_[rl::thread_index()]; }
+
+  // As acquire_reader_line() and the end of a thread.
+  static void acquire_line() {
+    line() = readers().reuse();
+    if (line() == nullptr) {
+      readers().add(current_->new_line(rl::thread_index()));
+    }
+  }
+  static void give_back_line() { Readers::give_back(*line()); }
+
+  static void sleep(ModelAtomics::Atomic<uint32_t>& word, uint32_t expected) {
+    wait(word, expected, ovsthread::FutexQueue::kShared);
+  }
+  static uint64_t now() { return 0; }
+
+ private:
+  static constexpr unsigned kLines = 3;
+
+  // Made when a thread needs it, so that what publishes it is needed.
+  Line* new_line(unsigned thread) {
+    lines_[thread] = std::make_unique<Line>();
+    return line_of_[thread] = lines_[thread].get();
+  }
+
+  static inline RwPlatform* current_;
+  std::unique_ptr<Line> lines_[kLines];
+  Line* line_of_[kLines] = {};
+  Readers readers_;
+};
+
+using Core = ovsthread::RwLockCore<ModelAtomics, RwPlatform>;
 
 // As ReadLockRwLock and WriteLockRwLock.
 
@@ -45,19 +96,24 @@ struct ReadLockModel : Operation {
 
   static void take(Core& core, const char* where) {
     RL_ASSERT(done(core.read_lock(ModelElision::self())));
-    note(core, where);
+    note(core, Hold::kCounted, where);
   }
   static void take_slowly(Core& core, const char* where) { take(core, where); }
   static void await(Core& core) { core.await(); }
   static bool try_take(Core& core, const char* where) {
     if (!done(core.try_read_lock())) return false;
-    note(core, where);
+    note(core, Hold::kCounted, where);
     return true;
+  }
+  // Announced if that may be, else counted.
+  static void take_biased(Core& core, const char* where) {
+    if (!core.read_biased(*RwPlatform::line())) return take(core, where);
+    note(core, Hold::kBiased, where);
   }
 
  private:
-  static void note(Core& core, const char* where) {
-    ModelElision::thread().held.push_counted(&core.word, where);
+  static void note(Core& core, Hold hold, const char* where) {
+    ModelElision::thread().held.push_real(&core.word, hold, where);
   }
 };
 
@@ -79,6 +135,9 @@ enum class Way {
   kRead,
   kTryRead,
   kElideRead,
+  kBiasedRead,
+  kFirstRead,  // biased, with a line that it gets for it and then gives back
+  kSetBias,    // a counted reader does
   kWrite,
   kTryWrite,
   kElideWrite,
@@ -104,6 +163,16 @@ class RwLock {
         return true;
       case Way::kTryRead:
         return ReadLockModel::try_take(core, nullptr);
+      case Way::kFirstRead:
+        RwPlatform::acquire_line();
+        [[fallthrough]];
+      case Way::kBiasedRead:
+        ReadLockModel::take_biased(core, nullptr);
+        return true;
+      case Way::kSetBias:
+        ReadLockModel::take(core, nullptr);
+        core.set_bias();
+        return true;
       case Way::kElideWrite:
         ovsthread::lock_by<WriteLockModel>(core, nullptr);
         return true;
@@ -124,8 +193,13 @@ class RwLock {
     ovsthread::HeldLocks& held = ModelElision::thread().held;
     if (ovsthread::HeldLock* mine = held.find(&core.word)) {
       if (mine->elided()) return ModelEngine::release(mine);
+      bool biased = mine->hold() == Hold::kBiased;
       held.remove(mine);
-      core.read_unlock();
+      if (biased) {
+        core.read_unlock_biased(*RwPlatform::line());
+      } else {
+        core.read_unlock();
+      }
     } else {
       RL_ASSERT(core.write_held_by(ModelElision::self()));
       core.write_unlock();
@@ -142,15 +216,20 @@ constexpr bool writes(Way way) {
 }
 
 // Writers add 1 to two counters, readers find them equal.
-// QUEUED: see ModelElision.
-template <unsigned queued, Way... ways>
-struct CountFrom : rl::test_suite<CountFrom<queued, ways...>, sizeof...(ways)> {
-  ModelPlatform platform;
+// QUEUED: see ModelElision.  BIAS: kRwBias, if the lock has that at the start.
+template <unsigned queued, uint32_t bias, Way... ways>
+struct CountFrom
+    : rl::test_suite<CountFrom<queued, bias, ways...>, sizeof...(ways)> {
+  // Threads with a line come first.
+  static constexpr unsigned kNLines = ((ways == Way::kBiasedRead) + ...);
+  RwPlatform platform{kNLines};
   ModelElision elision{queued};
   RwLock lock;
   ModelAtomics::Var<int> first{0};
   ModelAtomics::Var<int> second{0};
   int expected = 0;
+
+  void before() { lock.core.word.store(kLockLive | bias, kRelaxed); }
 
   void thread(unsigned index) {
     constexpr Way kWays[] = {ways...};
@@ -165,22 +244,27 @@ struct CountFrom : rl::test_suite<CountFrom<queued, ways...>, sizeof...(ways)> {
     }
     lock.unlock();
     expected += writes(kWays[index]);
+    if (kWays[index] == Way::kFirstRead) RwPlatform::give_back_line();
   }
 
   void after() {
     RL_ASSERT(first == expected && second == expected);
-    constexpr uint32_t kAny = ovsthread::kRwReadersWait | kLockElide;
+    constexpr uint32_t kAny = ovsthread::kRwReadersWait | kLockElide | kRwBias;
     RL_ASSERT((lock.core.word.load(kRelaxed) & ~kAny) == kLockLive);
     RL_ASSERT(lock.core.waiting_writers.load(kRelaxed) == 0);
+    RL_ASSERT(!RwPlatform::readers().any(&lock.core));
   }
 };
 
 template <Way... ways>
-using Count = CountFrom<ovsthread::elision::kMaxQueued, ways...>;
+using Count = CountFrom<ovsthread::elision::kMaxQueued, 0, ways...>;
+
+template <Way... ways>
+using Biased = CountFrom<ovsthread::elision::kMaxQueued, kRwBias, ways...>;
 
 // Who wants to elide waits in the queue once, if need be.
 template <Way... ways>
-using CountQueued = CountFrom<ovsthread::elision::kMaxQueued - 1, ways...>;
+using CountQueued = CountFrom<ovsthread::elision::kMaxQueued - 1, 0, ways...>;
 
 // The last user destroys the lock at once, while the one before may still be
 // in its unlock.
@@ -190,11 +274,16 @@ struct Destroy : rl::test_suite<Destroy<way>, 2> {
     RwLock lock;
     ModelAtomics::Atomic<int> users{2};
   };
-  ModelPlatform platform;
+  RwPlatform platform{way == Way::kBiasedRead};
   ModelElision elision;
   Object* object;
 
-  void before() { object = new Object; }
+  void before() {
+    object = new Object;
+    if (way == Way::kBiasedRead) {
+      object->lock.core.word.store(kLockLive | kRwBias, kRelaxed);
+    }
+  }
 
   void thread(unsigned index) {
     ModelElision::Scope scope(1);
@@ -224,6 +313,9 @@ int main(int argc, char** argv) {
   constexpr Way kTryWrite = Way::kTryWrite;
   constexpr Way kElideWrite = Way::kElideWrite;
   constexpr Way kChange = Way::kChangeMode;
+  constexpr Way kBiased = Way::kBiasedRead;
+  constexpr Way kFirst = Way::kFirstRead;
+  constexpr Way kSetBias = Way::kSetBias;
   return run(
       argc, argv,
       {full<Count<kRead, kTryWrite>>("a reader and a try to write", {2, 3}),
@@ -255,8 +347,27 @@ int main(int argc, char** argv) {
            "four threads, three of them eliding", {kSubscribe}),
        random<Count<kChange, kWrite, kRead, kElideRead>>(
            "the mode changes meanwhile", {1, 2, 3, 4, kSubscribe}),
+       bounded<Biased<kBiased, kTryWrite>>(
+           "an announced reader and a try to write", 4, {6, 7, 12, 13}),
+       bounded<Biased<kBiased, kWrite>>("an announced reader and a writer", 4,
+                                        {6, 7, 12, 13, 14, 15, 17}),
+       bounded<Biased<kBiased, kElideWrite>>(
+           "an announced reader and an elided writer", 3, {6, 7, 12, 13}),
+       random<Biased<kBiased, kRead, kWrite>>(
+           "readers of both kinds and a writer", {3, 6, 7, 12, 13}),
+       random<Biased<kBiased, kElideRead, kElideWrite>>(
+           "readers of other kinds and an elided writer", {6, 7, 12, 13}),
+       random<Biased<kBiased, kTryWrite, kTryWrite>>("two tries to write",
+                                                     {2, 4, 6, 7, 12, 13}),
+       random<Biased<kBiased, kWrite, kWrite>>(
+           "an announced reader and two writers", {2, 4, 6, 7, 12, 13}),
+       random<Count<kBiased, kWrite, kSetBias>>(
+           "a reader who is announced after a writer", {1, 4, 6, 7, 12, 13}),
+       random<Biased<kFirst, kFirst, kWrite>>("lines that come and go",
+                                              {6, 7, 8, 9, 12, 13}),
        full<Destroy<kWrite>>("destroy after a writer's unlock", {}),
        full<Destroy<kRead>>("destroy after a reader's unlock", {}),
-       full<Destroy<kElideRead>>("destroy after an elided reader's unlock",
-                                 {})});
+       full<Destroy<kElideRead>>("destroy after an elided reader's unlock", {}),
+       bounded<Destroy<kBiased>>("destroy after an announced reader's unlock",
+                                 4, {})});
 }

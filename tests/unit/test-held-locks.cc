@@ -18,7 +18,7 @@ TEST(HeldLocks, RemembersKindAndPlace) {
   uint32_t a = 0;
   uint32_t b = 0;
   uint32_t c = 0;
-  held.push_counted(&a, "a.c:1");
+  held.push_real(&a, Hold::kCounted, "a.c:1");
   held.push_elided(&b, Hold::kElidedShared, "b.c:2");
   EXPECT_TRUE(held.any_elided());
   EXPECT_EQ(held.find(&a)->hold(), Hold::kCounted);
@@ -37,7 +37,7 @@ TEST(HeldLocks, RemembersKindAndPlace) {
 TEST(HeldLocks, FindsTheYoungestHoldOfALock) {
   HeldLocks held{};
   uint32_t lock = 0;
-  held.push_counted(&lock, "first");
+  held.push_real(&lock, Hold::kCounted, "first");
   held.push_elided(&lock, Hold::kElidedShared, "second");
   EXPECT_STREQ(held.find(&lock)->where(), "second");
   held.remove(held.find(&lock));
@@ -66,7 +66,7 @@ TEST(HeldLocks, RemovesInAnyOrder) {
 TEST(HeldLocks, CountedHoldsGoToTheHeapWhenFull) {
   HeldLocks held{};
   std::vector<uint32_t> locks(100);
-  for (uint32_t& lock : locks) held.push_counted(&lock, "here");
+  for (uint32_t& lock : locks) held.push_real(&lock, Hold::kCounted, "here");
   EXPECT_TRUE(held.full());
   for (uint32_t& lock : locks) ASSERT_NE(held.find(&lock), nullptr);
   for (size_t i = 0; i < locks.size(); i++) {
@@ -96,7 +96,7 @@ TEST(LockNumber, IsNeverZeroAndLeavesTheStateBitsAlone) {
 
 // More read holds than the list has room for.
 void hold_many(HeldLocks& held, std::vector<uint32_t>& locks) {
-  for (uint32_t& lock : locks) held.push_counted(&lock, nullptr);
+  for (uint32_t& lock : locks) held.push_real(&lock, Hold::kCounted, nullptr);
 }
 
 TEST(HeldLocks, SaysThatMemoryIsOut) {

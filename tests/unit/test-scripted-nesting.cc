@@ -246,7 +246,7 @@ TEST_F(Nesting, AnElidedReaderBesideARealOne) {
     wait_until([&] { return state == 3; });
     if (!elided_first) ovs_rwlock_unlock(&lock);
     reader.join();
-    EXPECT_EQ(lock.word, with_one_reader - 32);
+    EXPECT_EQ(lock.word, with_one_reader - kOwnerOne);
     EXPECT_EQ(script.trace(), "start access commit");
   }
 }

@@ -27,10 +27,20 @@ struct OVS_LOCKABLE ovs_rwlock {
   uint32_t word;            /* State, writer or readers; lib/rwlock-core.h. */
   uint32_t waiting_writers; /* How many. */
   const char *where;        /* "file:line" where it was last taken for real. */
+  uint64_t inhibited_until; /* When it may be biased towards readers again. */
 };
 
 #define OVS_RWLOCK_INITIALIZER \
-  { 1, 0, "<unlocked>" }
+  { 1, 0, "<unlocked>", 0 }
+
+/* Whether rwlocks that are mostly read, and are not elided, become biased
+ * towards readers: readers then announce themselves in 64 bytes of their own
+ * thread, so that they don't slow one another down, and a writer looks through
+ * those of all threads.  On by default; OVSTHREAD_RWLOCK_BIAS=off|on in the
+ * environment sets it at start.  What is biased already stays so until the next
+ * writer. Progress: wait-free. */
+OVSTHREAD_API void ovs_rwlock_set_bias(bool allowed);
+OVSTHREAD_API bool ovs_rwlock_get_bias(void);
 
 /* Initialises *RWLOCK.  Progress: wait-free. */
 OVSTHREAD_API void ovs_rwlock_init(struct ovs_rwlock *rwlock);

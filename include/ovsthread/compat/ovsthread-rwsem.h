@@ -17,7 +17,7 @@
  * initialised or was destroyed.
  *
  * It is never elided, and taking it inside an elided section ends that as a
- * transaction.  Where no recursion is needed, an ovs_rwlock costs less.  The
+ * transaction.  Where no recursion is needed, an ovs_rwlock is elided.  The
  * analysis of clang does not follow it, since it knows no recursion. */
 #ifndef OVSTHREAD_RWSEM_H
 #define OVSTHREAD_RWSEM_H 1
