@@ -58,8 +58,10 @@ struct LockPlatform {
 
   static uint64_t now() { return cpu_clock(); }
 
-  // All readers who are announced, of all locks.
-  static RwReaders<RealAtomics, LockPlatform, 5>& readers();
+  // All readers who are announced, of all locks.  With so many slots a thread's
+  // part fills a line.
+  static constexpr unsigned kReaderSlots = 5;
+  static RwReaders<RealAtomics, LockPlatform, kReaderSlots>& readers();
 
   // Locks share gates: one is had only for moments.
   static Gate& gate_of(const void* lock);

@@ -184,8 +184,8 @@ struct RwLockCore {
   }
   bool seems_held() const {
     // Relaxed: for messages.
-    uint32_t now = word.load(kRelaxed);
-    return !is_free(now) || ((now & kRwBias) && Platform::readers().any(this));
+    return is_held_in_word() ||
+           ((word.load(kRelaxed) & kRwBias) && Platform::readers().any(this));
   }
 
   // For who would elide a read hold rather than take it: sleeps until a writer

@@ -12,8 +12,10 @@
 
 namespace ovsthread {
 
-using ReaderLines = RwReaders<RealAtomics, LockPlatform, 5>;
+using ReaderLines =
+    RwReaders<RealAtomics, LockPlatform, LockPlatform::kReaderSlots>;
 using ReaderLine = ReaderLines::Line;
+static_assert(sizeof(ReaderLine) == OVSTHREAD_CACHE_LINE_SIZE);
 
 // The calling thread's; null if it has none yet.
 extern constinit thread_local ReaderLine* tls_reader_line;

@@ -7,7 +7,7 @@
 //   bit 1    WAITERS   the queue is not empty
 //   bit 2    LATCH     a thread works on the queue: the word is its own
 //   bit 4    WRITER    held for writing
-//   5 to 31  owner or count   number of the writer, or how many readers
+//   6 to 31  owner or count   number of the writer, or how many readers
 //
 //   state \ operation  read   write   try read  try write  destroy
 //   0                  misuse misuse  misuse    misuse     misuse
@@ -91,39 +91,12 @@ struct RwSemCore {
   }
 
   LockResult try_read(uint32_t self) {
-    // Relaxed: what is seen is confirmed by compare-and-swap.
-    uint32_t old = word.load(kRelaxed);
-    for (unsigned looks = 0;; looks++) {
-      if (!(old & kLockLive)) return LockResult::kDead;
-      if (writer(old) == self) return nest();
-      if (old & kRwSemLatch) {
-        old = look_again(looks);
-      } else if ((old & kRwSemWaiters) || !admits(old, 0)) {
-        return LockResult::kBusy;
-        // (1) what the last writer did; pairs with (4) and (6).
-      } else if (word.compare_exchange(old, entered(old, 0), A::acquire(1),
-                                       kRelaxed)) {
-        return LockResult::kDone;
-      }
-    }
+    // (1) what the last writer did; pairs with (4) and (6).
+    return try_enter(self, 0, A::acquire(1));
   }
-
   LockResult try_write(uint32_t self) {
-    // Relaxed: what is seen is confirmed by compare-and-swap.
-    uint32_t old = word.load(kRelaxed);
-    for (unsigned looks = 0;; looks++) {
-      if (!(old & kLockLive)) return LockResult::kDead;
-      if (writer(old) == self) return nest();
-      if (old & kRwSemLatch) {
-        old = look_again(looks);
-      } else if ((old & kRwSemWaiters) || !admits(old, self)) {
-        return LockResult::kBusy;
-        // (2) what the last holders did; pairs with (3), (4) and (6).
-      } else if (word.compare_exchange(old, entered(old, self), A::acquire(2),
-                                       kRelaxed)) {
-        return LockResult::kDone;
-      }
-    }
+    // (2) what the last holders did; pairs with (3), (4) and (6).
+    return try_enter(self, self, A::acquire(2));
   }
 
   // After a try was busy: queues up, as a writer with that number or, if it is
@@ -204,6 +177,25 @@ struct RwSemCore {
   static uint32_t entered(uint32_t state, uint32_t as_writer) {
     return as_writer == 0 ? state + kOwnerOne
                           : state | kRwSemWriter | as_writer;
+  }
+
+  // As a reader if AS_WRITER is 0, else as that writer.
+  LockResult try_enter(uint32_t self, uint32_t as_writer,
+                       std::memory_order order) {
+    // Relaxed: what is seen is confirmed by compare-and-swap.
+    uint32_t old = word.load(kRelaxed);
+    for (unsigned looks = 0;; looks++) {
+      if (!(old & kLockLive)) return LockResult::kDead;
+      if (writer(old) == self) return nest();
+      if (old & kRwSemLatch) {
+        old = look_again(looks);
+      } else if ((old & kRwSemWaiters) || !admits(old, as_writer)) {
+        return LockResult::kBusy;
+      } else if (word.compare_exchange(old, entered(old, as_writer), order,
+                                       kRelaxed)) {
+        return LockResult::kDone;
+      }
+    }
   }
 
   LockResult nest() {
