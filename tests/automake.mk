@@ -81,7 +81,8 @@ tests_libovstest_la_SOURCES = \
 	tests/test-cmap-sweep.cc \
 	tests/test-hmap.cc \
 	tests/test-rcu.cc \
-	tests/test-rwsem.cc
+	tests/test-rwsem.cc \
+	tests/thread-state.h
 
 bin_PROGRAMS += tests/ovstest
 tests_ovstest_CPPFLAGS = $(AM_CPPFLAGS) $(ABSL_CFLAGS)
@@ -244,7 +245,9 @@ tests_unit_rcu_CPPFLAGS = $(unit_cppflags)
 tests_unit_rcu_LDADD = $(unit_ldadd)
 
 tests_unit_rwlock_SOURCES = \
+	tests/in-process.h \
 	tests/unit/lock-testing.h \
+	tests/unit/start-testing.h \
 	tests/unit/test-rwlock-bias.cc \
 	tests/unit/test-rwlock.cc
 tests_unit_rwlock_CPPFLAGS = $(unit_cppflags)

@@ -5,14 +5,11 @@
 //
 // No check depends on time: who must be seen waiting is waited for until the
 // semaphore and the kernel say so.
-#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <climits>
-#include <fstream>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -22,16 +19,14 @@
 #include "ovstest-commands.h"
 #include "ovstest-require.h"
 #include "ovsthread-rwsem.h"
+#include "thread-state.h"
 
 namespace ovstest {
 namespace {
 
+using ovsthread::is_asleep;
+using ovsthread::wait_until;
 using Threads = std::vector<std::jthread>;
-
-template <class Done>
-void wait_until(Done done) {
-  while (!done()) sched_yield();
-}
 
 long voluntary_switches() {
   rusage usage;
@@ -201,15 +196,6 @@ absl::Status holder_is_tracked(ovs_rwsem& sem) {
   REQUIRE(seen == self);
   REQUIRE(downgraded == UINT_MAX);
   return absl::OkStatus();
-}
-
-// Whether the kernel says that thread ID of this process sleeps.
-bool is_asleep(pid_t id) {
-  std::ifstream file(absl::StrCat("/proc/self/task/", id, "/stat"));
-  std::string text;
-  std::getline(file, text);
-  size_t name_end = text.rfind(") ");
-  return name_end != std::string::npos && text[name_end + 2] == 'S';
 }
 
 // A waiter sleeps through the releases of many levels: it is handed the

@@ -38,6 +38,7 @@ check_PROGRAMS += tests/interleave/rwlock
 TESTS += tests/interleave/rwlock
 tests_interleave_rwlock_SOURCES = \
 	tests/interleave/elided.h \
+	tests/interleave/last-user.h \
 	tests/interleave/model-platform.h \
 	tests/interleave/rwlock.cc
 tests_interleave_rwlock_CPPFLAGS = $(interleave_cppflags)
@@ -46,6 +47,7 @@ tests_interleave_rwlock_LDADD = $(interleave_ldadd) lib/libovsthread-core.la
 check_PROGRAMS += tests/interleave/rwsem
 TESTS += tests/interleave/rwsem
 tests_interleave_rwsem_SOURCES = \
+	tests/interleave/last-user.h \
 	tests/interleave/model-platform.h \
 	tests/interleave/rwsem.cc
 tests_interleave_rwsem_CPPFLAGS = $(interleave_cppflags)

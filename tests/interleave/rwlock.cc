@@ -7,6 +7,7 @@
 
 #include "interleave/driver.h"
 #include "interleave/elided.h"
+#include "interleave/last-user.h"
 #include "interleave/model-atomics.h"
 #include "interleave/model-platform.h"
 #include "interleave/model-transactions.h"
@@ -266,37 +267,22 @@ using Biased = CountFrom<ovsthread::elision::kMaxQueued, kRwBias, ways...>;
 template <Way... ways>
 using CountQueued = CountFrom<ovsthread::elision::kMaxQueued - 1, 0, ways...>;
 
-// The last user destroys the lock at once, while the one before may still be
-// in its unlock.
 template <Way way>
 struct Destroy : rl::test_suite<Destroy<way>, 2> {
-  struct Object {
-    RwLock lock;
-    ModelAtomics::Atomic<int> users{2};
-  };
   RwPlatform platform{way == Way::kBiasedRead};
   ModelElision elision;
-  Object* object;
+  ovsthread::LastUserDestroys<RwLock>* shared;
 
   void before() {
-    object = new Object;
+    shared = new ovsthread::LastUserDestroys<RwLock>;
     if (way == Way::kBiasedRead) {
-      object->lock.core.word.store(kLockLive | kRwBias, kRelaxed);
+      shared->lock.core.word.store(kLockLive | kRwBias, kRelaxed);
     }
   }
 
   void thread(unsigned index) {
     ModelElision::Scope scope(1);
-    object->lock.lock(index == 0 ? way : Way::kWrite);
-    bool last = object->users.fetch_sub(1, kRelaxed) == 1;
-    object->lock.unlock();
-    if (last) {
-      // The other one has left the section.
-      object->lock.lock(Way::kWrite);
-      object->lock.unlock();
-      RL_ASSERT(object->lock.core.destroy() == LockResult::kDone);
-      delete object;
-    }
+    shared->use(index == 0 ? way : Way::kWrite, Way::kWrite);
   }
 };
 

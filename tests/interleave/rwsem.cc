@@ -4,6 +4,7 @@
 // wake-ups, waiters that give up, downgrades, destruction after the last
 // release.
 #include "interleave/driver.h"
+#include "interleave/last-user.h"
 #include "interleave/model-atomics.h"
 #include "interleave/model-platform.h"
 #include "interleave/relacy.h"
@@ -65,8 +66,8 @@ class RwSem {
     return result == LockResult::kDone;
   }
 
-  void unlock(Way way) {
-    if (writes(way)) {
+  void unlock() {
+    if (core.write_held_by(self())) {
       core.write_unlock();
     } else {
       core.read_unlock();
@@ -90,20 +91,18 @@ struct Count : rl::test_suite<Count<ways...>, sizeof...(ways)> {
 
   void thread(unsigned index) {
     constexpr Way kWays[] = {ways...};
-    Way way = kWays[index];
-    if (!sem.lock(way)) return;
-    if (writes(way)) {
+    if (!sem.lock(kWays[index])) return;
+    if (writes(kWays[index])) {
       first += 1;
       second += 1;
       expected++;
     }
-    if (way == Way::kDowngrade) {
+    if (kWays[index] == Way::kDowngrade) {
       RL_ASSERT(sem.core.downgrade() == LockResult::kDone);
-      way = Way::kRead;
     }
     int seen = first;
     RL_ASSERT(second == seen);
-    sem.unlock(way);
+    sem.unlock();
   }
 
   void after() {
@@ -114,31 +113,15 @@ struct Count : rl::test_suite<Count<ways...>, sizeof...(ways)> {
   }
 };
 
-// The last user destroys the semaphore at once, while the one before may still
-// be in its unlock.
 template <Way way>
 struct Destroy : rl::test_suite<Destroy<way>, 2> {
-  struct Object {
-    RwSem sem;
-    ModelAtomics::Atomic<int> users{2};
-  };
   ModelPlatform platform;
-  Object* object;
+  ovsthread::LastUserDestroys<RwSem>* shared;
 
-  void before() { object = new Object; }
+  void before() { shared = new ovsthread::LastUserDestroys<RwSem>; }
 
   void thread(unsigned index) {
-    Way mine = index == 0 ? way : Way::kWrite;
-    object->sem.lock(mine);
-    bool last = object->users.fetch_sub(1, kRelaxed) == 1;
-    object->sem.unlock(mine);
-    if (last) {
-      // The other one has left the section.
-      object->sem.lock(Way::kWrite);
-      object->sem.unlock(Way::kWrite);
-      RL_ASSERT(object->sem.core.destroy() == LockResult::kDone);
-      delete object;
-    }
+    shared->use(index == 0 ? way : Way::kWrite, Way::kWrite);
   }
 };
 

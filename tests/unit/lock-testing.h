@@ -5,16 +5,16 @@
 #define OVSTHREAD_TESTS_UNIT_LOCK_TESTING_H_
 
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
-#include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "elision.h"
+#include "thread-state.h"
 
 // These tests take and release locks in ways that the analysis rightly rejects.
 #if defined(__clang__)
@@ -42,10 +42,12 @@ void elsewhere(F f) {
 // Makes the lock that was just taken a real one.
 inline void for_real() { elision::safe_point(OVS_SAFE_POINT_MESSAGE); }
 
-// Keeps the thread busy until DONE, so that what others see of it is stable.
+// Runs F(i) for each i below N, in N threads at once.
 template <class F>
-void wait_until(F done) {
-  while (!done()) sched_yield();
+void in_threads(int n, F f) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < n; i++) threads.emplace_back([&f, i] { f(i); });
+  for (std::thread& thread : threads) thread.join();
 }
 
 // A thread that runs F, with a way to know that it sleeps.
@@ -63,19 +65,10 @@ class Sleeper {
   // good, and until it is asleep then.
   template <class F>
   void wait_until_asleep(F announced) const {
-    wait_until([&] { return announced() && state() == 'S'; });
+    wait_until([&] { return announced() && is_asleep(id_); });
   }
 
  private:
-  // As the kernel tells it, behind the name in parentheses.
-  char state() const {
-    std::ifstream file("/proc/self/task/" + std::to_string(id_) + "/stat");
-    std::string text;
-    std::getline(file, text);
-    size_t name_end = text.rfind(") ");
-    return name_end == std::string::npos ? '?' : text[name_end + 2];
-  }
-
   std::atomic<pid_t> id_{0};
   std::thread thread_;
 };

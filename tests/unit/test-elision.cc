@@ -186,17 +186,13 @@ TEST_F(LiveElision, DisjointSectionsOfManyThreadsElide) {
   };
   std::vector<Padded> sums(kThreads);
   ovs_mutex mutex = OVS_MUTEX_INITIALIZER;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; i++) {
-    threads.emplace_back([&, i] {
-      for (int round = 0; round < kRounds; round++) {
-        ovs_mutex_lock(&mutex);
-        sums[i].value++;
-        ovs_mutex_unlock(&mutex);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  in_threads(kThreads, [&](int i) {
+    for (int round = 0; round < kRounds; round++) {
+      ovs_mutex_lock(&mutex);
+      sums[i].value++;
+      ovs_mutex_unlock(&mutex);
+    }
+  });
   for (const Padded& sum : sums) EXPECT_EQ(sum.value, kRounds);
   EXPECT_GE(counts().elided, counts().acquisitions * 9 / 10);
 }

@@ -10,7 +10,6 @@
 #include <condition_variable>
 #include <mutex>
 #include <shared_mutex>
-#include <vector>
 
 #include "lock-testing.h"
 
@@ -26,13 +25,9 @@ long count(Add add) {
   constexpr int kThreads = 3;
   constexpr int kRounds = 10000;
   long sum = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; i++) {
-    threads.emplace_back([&] {
-      for (int round = 0; round < kRounds; round++) add(sum);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  in_threads(kThreads, [&](int) {
+    for (int round = 0; round < kRounds; round++) add(sum);
+  });
   return sum - long{kThreads} * kRounds;
 }
 

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cerrno>
 #include <memory>
-#include <vector>
 
 #include "futex.h"
 #include "lock-testing.h"
@@ -44,17 +43,13 @@ TEST_P(MutexKinds, ExcludesOthers) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 20000;
   long count = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; i++) {
-    threads.emplace_back([&] {
-      for (int round = 0; round < kRounds; round++) {
-        ovs_mutex_lock(&mutex_);
-        count++;
-        ovs_mutex_unlock(&mutex_);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  in_threads(kThreads, [&](int) {
+    for (int round = 0; round < kRounds; round++) {
+      ovs_mutex_lock(&mutex_);
+      count++;
+      ovs_mutex_unlock(&mutex_);
+    }
+  });
   EXPECT_EQ(count, long{kThreads} * kRounds);
   ovs_mutex_destroy(&mutex_);
 }
@@ -366,17 +361,13 @@ TEST(Once, RunsOnceAndOthersSeeTheResult) {
   for (int round = 0; round < kRounds; round++) {
     ovsthread_once once = OVSTHREAD_ONCE_INITIALIZER;
     int runs = 0;
-    std::vector<std::thread> threads;
-    for (int i = 0; i < kThreads; i++) {
-      threads.emplace_back([&] {
-        if (ovsthread_once_start(&once)) {
-          runs++;
-          ovsthread_once_done(&once);
-        }
-        EXPECT_EQ(runs, 1);
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+    in_threads(kThreads, [&](int) {
+      if (ovsthread_once_start(&once)) {
+        runs++;
+        ovsthread_once_done(&once);
+      }
+      EXPECT_EQ(runs, 1);
+    });
     EXPECT_FALSE(ovsthread_once_start(&once));
     ovsthread_once_destroy(&once);
   }

@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include "in-process.h"
@@ -14,6 +16,7 @@
 #include "ovsthread-rwlock.h"
 #include "rwlock-lines.h"
 #include "rwlock-operations.h"
+#include "start-testing.h"
 
 namespace ovsthread {
 namespace {
@@ -44,6 +47,16 @@ class RwLockBias : public ::testing::Test {
       ovs_rwlock_unlock(&lock);
       return is_biased(lock);
     });
+  }
+
+  // The caller's read hold is all that keeps a writer out.  Destroys LOCK.
+  static void expect_last_reader(ovs_rwlock& lock) {
+    elsewhere([&] { EXPECT_EQ(ovs_rwlock_trywrlock(&lock), EBUSY); });
+    ovs_rwlock_unlock(&lock);
+    EXPECT_EQ(ovs_rwlock_trywrlock(&lock), 0);
+    ovs_rwlock_unlock(&lock);
+    EXPECT_EQ(lock.word, 1u);
+    ovs_rwlock_destroy(&lock);
   }
 
  private:
@@ -154,12 +167,7 @@ TEST_F(RwLockBias, AnnouncedReaderLeavesACountedOne) {
     ovs_rwlock_unlock(&lock);
     EXPECT_EQ(lock.word, before);
   });
-  elsewhere([&] { EXPECT_EQ(ovs_rwlock_trywrlock(&lock), EBUSY); });
-  ovs_rwlock_unlock(&lock);
-  EXPECT_EQ(ovs_rwlock_trywrlock(&lock), 0);
-  ovs_rwlock_unlock(&lock);
-  EXPECT_EQ(lock.word, 1u);
-  ovs_rwlock_destroy(&lock);
+  expect_last_reader(lock);
 }
 
 TEST_F(RwLockBias, CountedReaderLeavesAnAnnouncedOne) {
@@ -174,12 +182,7 @@ TEST_F(RwLockBias, CountedReaderLeavesAnAnnouncedOne) {
     ovs_rwlock_unlock(&lock);
     EXPECT_EQ(lock.word, before);
   });
-  elsewhere([&] { EXPECT_EQ(ovs_rwlock_trywrlock(&lock), EBUSY); });
-  ovs_rwlock_unlock(&lock);
-  EXPECT_EQ(ovs_rwlock_trywrlock(&lock), 0);
-  ovs_rwlock_unlock(&lock);
-  EXPECT_EQ(lock.word, 1u);
-  ovs_rwlock_destroy(&lock);
+  expect_last_reader(lock);
 }
 
 // More locks than a line has slots, in both orders.
@@ -224,6 +227,9 @@ TEST_F(RwLockBias, MisuseByAndBesideAnAnnouncedReader) {
   EXPECT_MISUSE(elsewhere([&] { ovs_rwlock_destroy_at(&lock, kOffence); }),
                 "destroy of an rwlock that is held", "rwlock",
                 "; held since .*");
+  EXPECT_MISUSE(elsewhere([&] { ovs_rwlock_unlock_at(&lock, kOffence); }),
+                "unlock of an rwlock that the caller does not hold", "rwlock",
+                "; read by another thread; last noted at .*");
   ovs_rwlock_unlock(&lock);
   EXPECT_MISUSE(ovs_rwlock_unlock_at(&lock, kOffence),
                 "unlock of an rwlock that the caller does not hold", "rwlock",
@@ -281,31 +287,27 @@ TEST_F(RwLockBias, WritersExcludeEveryone) {
   long a = 0;
   long b = 0;
   std::atomic<long> written{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; i++) {
-    threads.emplace_back([&, i] {
-      for (int round = 0; round < kRounds; round++) {
-        bool writes = (round + i * 7) % 100 == 0;
-        if (writes && round % 3 == 0) {
-          if (ovs_rwlock_trywrlock(&lock) != 0) continue;
-        } else if (writes) {
-          ovs_rwlock_wrlock(&lock);
-        } else {
-          ovs_rwlock_rdlock(&lock);
-        }
-        if (writes) {
-          a++;
-          b++;
-          written++;
-          __atomic_store_n(&lock.inhibited_until, 0, __ATOMIC_RELAXED);
-        } else {
-          EXPECT_EQ(a, b);
-        }
-        ovs_rwlock_unlock(&lock);
+  in_threads(kThreads, [&](int i) {
+    for (int round = 0; round < kRounds; round++) {
+      bool writes = (round + i * 7) % 100 == 0;
+      if (writes && round % 3 == 0) {
+        if (ovs_rwlock_trywrlock(&lock) != 0) continue;
+      } else if (writes) {
+        ovs_rwlock_wrlock(&lock);
+      } else {
+        ovs_rwlock_rdlock(&lock);
       }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+      if (writes) {
+        a++;
+        b++;
+        written++;
+        __atomic_store_n(&lock.inhibited_until, 0, __ATOMIC_RELAXED);
+      } else {
+        EXPECT_EQ(a, b);
+      }
+      ovs_rwlock_unlock(&lock);
+    }
+  });
   EXPECT_EQ(a, written);
   EXPECT_EQ(b, written);
   EXPECT_EQ(lock.waiting_writers, 0u);
@@ -313,6 +315,41 @@ TEST_F(RwLockBias, WritersExcludeEveryone) {
   ovs_rwlock_unlock(&lock);
   EXPECT_EQ(lock.word, 1u);
   ovs_rwlock_destroy(&lock);
+}
+
+// The environment decides whether locks may become biased.
+class RwLockBiasStart : public Start {
+ protected:
+  // Else there may be a warning about elision, too.
+  RwLockBiasStart() { set("OVSTHREAD_ELISION", "off"); }
+
+  // The output of a process that starts in that environment.
+  [[noreturn]] static void report() {
+    std::fprintf(stderr, "bias %s\n", ovs_rwlock_get_bias() ? "on" : "off");
+    std::exit(0);
+  }
+};
+
+TEST_F(RwLockBiasStart, WithoutAWordItIsAllowed) {
+  unset("OVSTHREAD_RWLOCK_BIAS");
+  EXPECT_EXIT(report(), testing::ExitedWithCode(0), "^bias on\n$");
+}
+
+TEST_F(RwLockBiasStart, On) {
+  set("OVSTHREAD_RWLOCK_BIAS", "on");
+  EXPECT_EXIT(report(), testing::ExitedWithCode(0), "^bias on\n$");
+}
+
+TEST_F(RwLockBiasStart, Off) {
+  set("OVSTHREAD_RWLOCK_BIAS", "off");
+  EXPECT_EXIT(report(), testing::ExitedWithCode(0), "^bias off\n$");
+}
+
+TEST_F(RwLockBiasStart, AnyOtherWordIsWarnedOf) {
+  set("OVSTHREAD_RWLOCK_BIAS", "maybe");
+  EXPECT_EXIT(report(), testing::ExitedWithCode(0),
+              "OVSTHREAD_RWLOCK_BIAS=maybe: not off or on; on is used\n"
+              "bias on\n$");
 }
 
 }  // namespace

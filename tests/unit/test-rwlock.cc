@@ -22,23 +22,19 @@ TEST(RwLock, WritersExcludeEveryone) {
   ovs_rwlock lock = OVS_RWLOCK_INITIALIZER;
   long a = 0;
   long b = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; i++) {
-    threads.emplace_back([&, i] {
-      for (int round = 0; round < kRounds; round++) {
-        if ((round + i) % 4 == 0) {
-          ovs_rwlock_wrlock(&lock);
-          a++;
-          b++;
-        } else {
-          ovs_rwlock_rdlock(&lock);
-          EXPECT_EQ(a, b);
-        }
-        ovs_rwlock_unlock(&lock);
+  in_threads(kThreads, [&](int i) {
+    for (int round = 0; round < kRounds; round++) {
+      if ((round + i) % 4 == 0) {
+        ovs_rwlock_wrlock(&lock);
+        a++;
+        b++;
+      } else {
+        ovs_rwlock_rdlock(&lock);
+        EXPECT_EQ(a, b);
       }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+      ovs_rwlock_unlock(&lock);
+    }
+  });
   EXPECT_EQ(a, long{kThreads} * kRounds / 4);
   EXPECT_EQ(lock.word, 1u);
   EXPECT_EQ(lock.waiting_writers, 0u);

@@ -10,7 +10,6 @@
 #include <climits>
 #include <mutex>
 #include <shared_mutex>
-#include <vector>
 
 #include "lock-testing.h"
 #include "ovsthread-rwsem.h"
@@ -50,38 +49,34 @@ TEST(RwSem, StressWritersExcludeEveryone) {
   long a = 0;
   long b = 0;
   std::atomic<long> written{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; i++) {
-    threads.emplace_back([&, i] {
-      for (int round = 0; round < kRounds; round++) {
-        switch ((round + i) % 8) {
-          case 0:
-            ovs_rwsem_down_write(&sem);
-            ovs_rwsem_down_read(&sem);
-            a++;
-            b++;
-            written++;
-            ovs_rwsem_up_write(&sem);
-            ovs_rwsem_up_read(&sem);
-            break;
-          case 1:
-            if (ovs_rwsem_down_write_timed(&sem, &kPast) != 0) break;
-            a++;
-            b++;
-            written++;
-            ovs_rwsem_downgrade_write(&sem);
-            EXPECT_EQ(a, b);
-            ovs_rwsem_up_read(&sem);
-            break;
-          default:
-            ovs_rwsem_down_read(&sem);
-            EXPECT_EQ(a, b);
-            ovs_rwsem_up_read(&sem);
-        }
+  in_threads(kThreads, [&](int i) {
+    for (int round = 0; round < kRounds; round++) {
+      switch ((round + i) % 8) {
+        case 0:
+          ovs_rwsem_down_write(&sem);
+          ovs_rwsem_down_read(&sem);
+          a++;
+          b++;
+          written++;
+          ovs_rwsem_up_write(&sem);
+          ovs_rwsem_up_read(&sem);
+          break;
+        case 1:
+          if (ovs_rwsem_down_write_timed(&sem, &kPast) != 0) break;
+          a++;
+          b++;
+          written++;
+          ovs_rwsem_downgrade_write(&sem);
+          EXPECT_EQ(a, b);
+          ovs_rwsem_up_read(&sem);
+          break;
+        default:
+          ovs_rwsem_down_read(&sem);
+          EXPECT_EQ(a, b);
+          ovs_rwsem_up_read(&sem);
       }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+    }
+  });
   EXPECT_EQ(a, written.load());
   EXPECT_EQ(sem.word, 1u);
   EXPECT_EQ(sem.first, nullptr);

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <vector>
 
 #include "lock-testing.h"
 #include "openvswitch/thread.h"
@@ -27,21 +26,17 @@ TEST_F(Spin, ExcludesOthers) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 20000;
   long count = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; i++) {
-    threads.emplace_back([&] {
-      for (int round = 0; round < kRounds; round++) {
-        if (round % 4 != 0) {
-          ovs_spin_lock(&spin_);
-        } else {
-          while (ovs_spin_trylock(&spin_) != 0) sched_yield();
-        }
-        count++;
-        ovs_spin_unlock(&spin_);
+  in_threads(kThreads, [&](int) {
+    for (int round = 0; round < kRounds; round++) {
+      if (round % 4 != 0) {
+        ovs_spin_lock(&spin_);
+      } else {
+        while (ovs_spin_trylock(&spin_) != 0) sched_yield();
       }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+      count++;
+      ovs_spin_unlock(&spin_);
+    }
+  });
   EXPECT_EQ(count, long{kThreads} * kRounds);
   ovs_spin_destroy(&spin_);
 }
